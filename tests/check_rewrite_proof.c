@@ -33,7 +33,8 @@ static const struct {
 	{"first-of-the-largest", "tests/full_sort.c"}, {"largest-in-32-bits", "tests/full_sort.c"},
 	{"sine-as-polynomial", "tests/full_functions.c"}, {"cosine-as-polynomial", "tests/full_functions.c"},
 	{"tangent-as-polynomials", "tests/full_functions.c"},
-	{"power-as-polynomials", "tests/full_functions.c"}};
+	{"power-as-polynomials", "tests/full_functions.c"}, {"cube-root-as-polynomials", "tests/full_functions.c"},
+	{"angle-as-polynomial", "tests/full_functions.c"}, {"remainder-by-steps", "tests/full_functions.c"}};
 
 #define RULES 64
 #define FEWER (1000 / (uint32_t)test_cases(1000))

@@ -27,7 +27,10 @@ static const struct {
 	const char *opcode, *rule, *other;
 } functions[] = {{"sine", "sine-as-polynomial", NULL}, {"cosine", "cosine-as-polynomial", NULL},
 	{"tan", "tangent-as-polynomials", NULL}, {"power", "power-as-polynomials", "1.4"},
-	{"power", "power-as-polynomials", "-7"}, {"power", "power-as-polynomials", ""}};
+	{"power", "power-as-polynomials", "-7"}, {"power", "power-as-polynomials", ""},
+	{"cbrt", "cube-root-as-polynomials", NULL}, {"atan2", "angle-as-polynomial", "1"},
+	{"atan2", "angle-as-polynomial", ""}, {"remainder", "remainder-by-steps", "0.7"},
+	{"remainder", "remainder-by-steps", ""}};
 #define BOUND 0.51
 
 static struct device *device;
@@ -93,7 +96,7 @@ static const char *other_operation(uint16_t op)
 /* A number that is wrong for certain: twice a coefficient, another limit. A little less may be as good. */
 static double other(double v)
 {
-	return fabs(v) < 100 ? (v < 0 || v > 0 ? 2 * v : 1) : 0;
+	return fabs(v) < 1e-100 ? 1 : fabs(v) < 100 ? 2 * v : 0;
 }
 
 /* Makes an instruction wrong in one way; false if that way does not apply to it. */
@@ -107,7 +110,7 @@ static bool spoil(struct graph *g, uint32_t v, int kind)
 	else if (kind == 0 && op == OP_CONSTANT && in->literal->n_f32s == 1)
 		in->literal->f32s[0] = (float)other((double)in->literal->f32s[0]);
 	else if (kind == 0 && op == OP_CONSTANT && in->literal->n_s64s == 1)
-		in->literal->s64s[0] *= 2;
+		in->literal->s64s[0] *= 4096;
 	else if (kind == 1 && other_operation(op))
 		in->opcode = (char *)other_operation(op);
 	else if (kind == 2 && op == OP_SELECT) {
@@ -137,7 +140,8 @@ static void spoil_all(const struct graph *a, const struct buf *module)
 			tried[kind]++;
 			caught[kind] += seen;
 			if (!seen)
-				printf("# not seen: %s of %s\n", wrong[kind], g.node[v].proto->name);
+				printf("# not seen: %s of %s, for %s\n", wrong[kind], g.node[v].proto->name,
+					a->node[graph_find(a, "y")].proto->opcode);
 			graph_release(&g);
 			CHECK(graph_parse(&g, module->data, module->len, "rewritten", NULL) == 0);
 			buf_release(&bytes);

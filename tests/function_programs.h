@@ -3,7 +3,7 @@
  *
  * The numbers are made in the program from their bits: all of them, part by part, or some of each sign and exponent
  * with the special ones among them. A second operand is one number, or others: a quarter each of random bits, powers of
- * 2 with zeros and infinities, small whole numbers, and fractions of these.
+ * 2 with zeros and infinities, small whole numbers, and half fractions of these, half the first operand itself.
  *
  * What is right is said by the compiler's own function of 64 bits. A result is right if it is the nearest number, or
  * less than `bound` units of the last place away, and has the sign of what is right; or if both are NaN. The program
@@ -133,7 +133,11 @@ static inline void function_other(struct buf *b, const struct function_case *c)
 	function_line(b, "w2i", "s32", "shift-right-arithmetic(h, m4)");
 	function_line(b, "w2", t->name, "convert(w2i)");
 	function_fill(b, "small", t->name, 0.37109375);
-	function_line(b, "w3", t->name, "multiply(w2, small)");
+	function_line(b, "w4", t->name, "multiply(w2, small)");
+	function_fill(b, "m7", "s32", 536870912);
+	function_line(b, "h5", "s32", "and(h0, m7)");
+	function_line(b, "itself", "pred", "compare(h5, m7), direction=EQ");
+	function_line(b, "w3", t->name, "select(itself, x, w4)");
 	function_line(b, "kind", "s32", "shift-right-logical(h0, m3)");
 	function_line(b, "is0", "pred", "compare(kind, m5), direction=LT");
 	function_line(b, "is1", "pred", "compare(kind, m5), direction=EQ");

@@ -1,5 +1,5 @@
 /*
- * power.c - powers of f32 as polynomials, right for all numbers.
+ * power.c - powers and cube roots of f32 as polynomials, right for all numbers.
  *
  *	|x|^y  =  2^(y log2 |x|)
  *
@@ -10,6 +10,8 @@
  * The cases at the edges are those of C: x^0 and 1^y are 1, of NaN too; a negative number has powers at whole y alone,
  * negative ones where y is odd; 0 and infinity have logarithms that are infinite. An infinite y is taken for 2^130,
  * which is as good for any f32, so that it times the logarithm of 1 is 0.
+ *
+ * A cube root is the power 1/3 of |x|, with the sign of x. One term less of the logarithm is enough for it.
  *
  * Whether a denormal is taken for 0 depends on how the compiler compares it, as with its own function.
  *
@@ -46,35 +48,28 @@ static bool is_easy(const struct graph *g, uint32_t v)
 	return y <= 3 && (!(fabs(y - rint(y)) > 0) || !(fabs(y - 0.5) > 0));
 }
 
+static bool match_root(const struct graph *g, uint32_t v, struct found *f)
+{
+	f->measure[0] = (double)g->node[v].elements;
+	return series_applies(g, v, OP_CBRT);
+}
+
 static bool match(const struct graph *g, uint32_t v, struct found *f)
 {
 	f->measure[0] = (double)g->node[v].elements;
 	return series_applies(g, v, OP_POWER) && !is_easy(g, node_operands(g, v)[1]);
 }
 
-static Hlo__HloInstructionProto *bits_as(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype)
+/* The logarithm of numbers that are not negative, by so many terms. */
+static Hlo__HloInstructionProto *log_of(struct draft *d, Hlo__HloInstructionProto *x, uint32_t terms)
 {
-	x = draft_unary(d, "bitcast-convert", x);
-	x->shape->element_type = dtype;
-	return x;
-}
+	Hlo__HloInstructionProto *bits = draft_bits(d, x, DT_S64), *exponent, *m, *s;
 
-static Hlo__HloInstructionProto *with(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x, int64_t value)
-{
-	return draft_binary(d, opcode, x, draft_filled(d, x->shape->element_type, value, x->shape->dimensions,
-		draft_rank(x)));
-}
-
-/* The logarithm of numbers that are not negative. */
-static Hlo__HloInstructionProto *log_of(struct draft *d, Hlo__HloInstructionProto *x)
-{
-	Hlo__HloInstructionProto *bits = bits_as(d, x, DT_S64), *exponent, *m, *s;
-
-	exponent = with(d, "shift-right-arithmetic", with(d, "subtract", bits, ROOT_BITS), MANTISSA);
-	m = bits_as(d, draft_binary(d, "subtract", bits, with(d, "shift-left", exponent, MANTISSA)), DT_F64);
+	exponent = draft_with(d, "shift-right-arithmetic", draft_with(d, "subtract", bits, ROOT_BITS), MANTISSA);
+	m = draft_bits(d, draft_binary(d, "subtract", bits, draft_with(d, "shift-left", exponent, MANTISSA)), DT_F64);
 	s = draft_binary(d, "divide", series_with(d, "subtract", m, 1), series_with(d, "add", m, 1));
 	s = draft_binary(d, "multiply", s, series_polynomial(d, draft_binary(d, "multiply", s, s), logarithm,
-		COUNT(logarithm)));
+		terms));
 	s = draft_binary(d, "add", draft_convert(d, draft_convert(d, exponent, DT_S32), DT_F64), s);
 	s = draft_select(d, series_compare(d, "LT", x, INFINITY), s, x);
 	return draft_select(d, series_compare(d, "EQ", x, 0), series_fill(d, x, -INFINITY), s);
@@ -88,7 +83,7 @@ static Hlo__HloInstructionProto *power_of_two(struct draft *d, Hlo__HloInstructi
 	x = series_with(d, "minimum", series_with(d, "maximum", x, -400), 400);
 	n = series_round(d, x);
 	scale = draft_convert(d, draft_convert(d, n, DT_S32), DT_S64);
-	scale = bits_as(d, with(d, "shift-left", with(d, "add", scale, 1023), MANTISSA), DT_F64);
+	scale = draft_bits(d, draft_with(d, "shift-left", draft_with(d, "add", scale, 1023), MANTISSA), DT_F64);
 	return draft_binary(d, "multiply", scale, series_polynomial(d, draft_binary(d, "subtract", x, n), power,
 		COUNT(power)));
 }
@@ -119,11 +114,24 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	(void)variant;
 	wide = draft_convert(d, y, DT_F64);
 	wide = series_with(d, "minimum", series_with(d, "maximum", wide, -0x1p130), 0x1p130);
-	wide = draft_binary(d, "multiply", wide, log_of(d, draft_unary(d, "abs", draft_convert(d, x, DT_F64))));
+	wide = draft_binary(d, "multiply", wide, log_of(d, draft_unary(d, "abs", draft_convert(d, x, DT_F64)),
+		COUNT(logarithm)));
 	wide = of_negative(d, x, y, draft_convert(d, power_of_two(d, wide), DT_F32));
 	one = draft_binary(d, "or", series_compare(d, "EQ", y, 0), series_compare(d, "EQ", x, 1));
 	return draft_select(d, one, series_fill(d, x, 1), wide);
 }
 
+static Hlo__HloInstructionProto *write_root(struct draft *d, const struct found *f, uint32_t variant)
+{
+	Hlo__HloInstructionProto *x = draft_operand(d, f->anchor, 0), *root;
+
+	(void)variant;
+	root = log_of(d, draft_unary(d, "abs", draft_convert(d, x, DT_F64)), COUNT(logarithm) - 1);
+	root = draft_convert(d, power_of_two(d, series_with(d, "multiply", root, 1.0 / 3)), DT_F32);
+	return draft_select(d, series_negative(d, x), draft_unary(d, "negate", root), root);
+}
+
+const struct rule_code cube_root_series_code = {.name = "cube_root_series", .measures = measures, .match = match_root,
+	.write = write_root};
 const struct rule_code power_series_code = {.name = "power_series", .measures = measures, .match = match,
 	.write = write};
