@@ -209,6 +209,10 @@ static void judge_unlike(const struct trial *t, uint32_t k, struct judged *j)
 	j->unlike = d->unlike;
 	if (d->unit == 0 || j->unlike <= j->unlike_allowed || !right_exact(t, k, d->unit, j->allowed))
 		return;
+	if (j->allowed >= TELLING) { /* then an infinity tells no more than any other number */
+		j->unlike_allowed = d->elements;
+		return;
+	}
 	j->unlike = output_of(&t->exact[1], k)->unlike;
 	j->unlike_allowed = FURTHER * output_of(&t->exact[0], k)->unlike;
 }

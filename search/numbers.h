@@ -31,9 +31,11 @@
  * mostly nowhere; integers also in ten times as many as without rounding. On large inputs numbers overflow. Where a sum
  * does in one order, it may not in another, and where one program has an infinity, one that does not multiply it by
  * zero has no NaN. So if the tuned program's own instructions in 64 bits give what the other's give, it may be unlike
- * that in three times as many places as the compiler's own program is. Inputs and outputs must have the same
- * layouts. A kind of input tells nothing if half the magnitude of the outputs would be allowed, as in a program that is
- * chaotic in its inputs, or if all outputs are NaN. If no kind tells anything, the tuned program is not taken.
+ * that in three times as many places as the compiler's own program is, and anywhere in an output that tells nothing by
+ * its magnitude. Inputs and outputs must have the same layouts.
+ *
+ * A kind of input tells nothing if half the magnitude of the outputs would be allowed, as in a program that is chaotic
+ * in its inputs, or if all outputs are NaN. If no kind tells anything, the tuned program is not taken.
  *
  * A program that draws random numbers is loaded anew for every comparison, so that both begin with the same ones.
  */
