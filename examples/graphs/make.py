@@ -7,7 +7,7 @@
     examples/graphs/make.py --pinned   the folders, and the version of jax that each is made with
 
 Only needed to change the zoo: the files are in the repository. Folders keep apart what must
-never meet: what models are trained on (train, loops, steps, strangers), what they are judged by (held-out)
+never meet: what models are trained on (train, loops, steps, strangers, halves), what they are judged by (held-out)
 and what tests run on (tiny). The same source and the same jax give the same bytes. Each folder stays with
 the jax that it was first made with: another would change every program that has been measured.
 """
@@ -19,8 +19,10 @@ import sys
 os.environ["JAX_PLATFORMS"] = "cpu"
 import jax
 
+import angles
 import chance
 import gatherings
+import halves
 import hearing
 import held_out
 import language
@@ -45,8 +47,10 @@ from vantage.wire import fields, piece  # noqa: E402
 FOLDERS = {
     "train": ("0.8.1", sequence, vision, other),
     "loops": ("0.8.1", physics, chance),
-    "steps": ("0.10.2", language, pictures, hearing, unlike, gatherings, learners, solvers, matters, sundry),
+    "steps": ("0.10.2", language, pictures, hearing, unlike, gatherings, learners, solvers, matters, sundry,
+              angles),
     "strangers": ("0.10.2", strange_models, strange_numbers),
+    "halves": ("0.10.2", halves),
     "held-out": ("0.8.1", held_out, mobile),
     "tiny": ("0.8.1", tiny),
 }
