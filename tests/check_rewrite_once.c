@@ -31,12 +31,14 @@ static int looked_through(const char *text)
 	return inside;
 }
 
-static void chains_end_before_tests(void)
+static void chains_end_before_what_jumps(void)
 {
 	CHECK_INT(looked_through(PROGRAM("  t = bf16[128,128] multiply(a, b)\n"
 		"  ROOT y = pred[128,128] compare(t, b), direction=GT\n")), 0);
 	CHECK_INT(looked_through(PROGRAM("  t = bf16[128,128] multiply(a, b)\n"
 		"  ROOT y = bf16[128,128] sign(t)\n")), 0);
+	CHECK_INT(looked_through(PROGRAM("  t = bf16[128,128] multiply(a, b)\n"
+		"  ROOT y = s32[128,128] convert(t)\n")), 0);
 	CHECK_INT(looked_through(PROGRAM("  t = bf16[128,128] multiply(a, b)\n"
 		"  q = pred[128,128] compare(t, b), direction=GT\n"
 		"  ROOT y = bf16[128,128] select(q, a, b)\n")), 1);
@@ -64,7 +66,7 @@ static void shapes_that_do_not_agree_are_left(void)
 
 int main(void)
 {
-	RUN(chains_end_before_tests);
+	RUN(chains_end_before_what_jumps);
 	RUN(what_is_not_slow_is_left);
 	RUN(shapes_that_do_not_agree_are_left);
 	return test_done();

@@ -44,7 +44,7 @@ struct proof {
 	char name[RULES][64];
 	uint32_t n_rules, proven[RULES], refuted[RULES];
 	uint32_t tried[RULES][KINDS], caught[RULES][KINDS];
-	char first[4000]; /* a program whose rewriting was refuted */
+	char first[4000]; /* a program whose rewriting was refuted, or is not where it is made wrong */
 	bool mutate;
 };
 
@@ -112,7 +112,8 @@ static uint32_t rule_number(struct proof *p, const char *name)
 }
 
 /* Makes each new instruction wrong, in each way, one at a time; every wrong program must be refuted. */
-static void spoil_all(struct proof *p, uint32_t rule, const struct graph *a, const struct buf *module)
+static void spoil_all(struct proof *p, uint32_t rule, const struct graph *a, const struct buf *module,
+	const char *text)
 {
 	struct graph g = {0};
 
@@ -130,9 +131,12 @@ static void spoil_all(struct proof *p, uint32_t rule, const struct graph *a, con
 			if (!spoil(a, &g, v, kind))
 				continue;
 			graph_write(&g, &bytes);
+			bool seen = graph_parse(&b, bytes.data, bytes.len, "wrong", NULL) < 0 || !same(a, &b, 40);
 			p->tried[rule][kind]++;
-			p->caught[rule][kind] +=
-				graph_parse(&b, bytes.data, bytes.len, "wrong", NULL) < 0 || !same(a, &b, 40);
+			p->caught[rule][kind] += seen;
+			if (!seen && !p->first[0])
+				snprintf(p->first, sizeof p->first, "%s: %s of %s is not seen in\n%s", p->name[rule],
+					wrong[kind], g.node[v].proto->name, text);
 			graph_release(&b);
 			buf_release(&bytes);
 			graph_release(&g);
@@ -159,7 +163,7 @@ static void prove_config(struct proof *p, struct space *s, const struct offer *o
 		if (!right && !p->first[0])
 			snprintf(p->first, sizeof p->first, "%s\n%s", p->name[rule], text);
 		if (right && p->mutate)
-			spoil_all(p, rule, s->graph, &module);
+			spoil_all(p, rule, s->graph, &module, text);
 	}
 	if (err.text[0])
 		printf("%s\n%s", err.text, text);
@@ -310,6 +314,8 @@ static void wrong_rules_are_caught(void)
 		if (!CHECK(FEWER > 1 || ways > 0))
 			printf("	no way to be wrong was tried on %s\n", p.name[i]);
 	}
+	if (p.first[0])
+		printf("%s\n", p.first);
 }
 
 int main(void)

@@ -7,12 +7,12 @@
  * numbers took 1.8 ms, and 0.4 in f32; a logistic function of a million 2.8 and 0.8: Xeon, one core.) By default XLA
  * allows excess precision, of which such a chain is an instance.
  *
- * What it does not compute in f32 are comparisons, so no vector instructions come of them. (A million times max(x, 0)
- * took 8.4 ms, and 0.6 in f32; a choice by x > 0, as of a gradient, 8.2 and 0.5.) In f32 they have the same results.
+ * What it does not do in f32 are comparisons, and conversions from and to whole numbers and truths, so no vector
+ * instructions come of them. (A million times max(x, 0) took 8.4 ms, and 0.6 in f32; a choice by x > 0, as of a
+ * gradient, 8.2 and 0.5; to s8 4 and 0.2.) In f32 they have the same results.
  *
- * A chain ends where a value is read more than once, or by anything else. It ends before a test, too, because what
- * comes a little nearer to the truth may be on the other side of a jump; other operations that jump, like a floor, are
- * left out.
+ * A chain ends where a value is read more than once, or by anything else. It ends before what jumps, too, a test or a
+ * whole number, because what comes a little nearer to the truth may be on the other side; a floor is left out.
  */
 #include "space/rewrite/codes.h"
 
@@ -24,9 +24,20 @@ struct labour {
 	int roundings, tests;
 };
 
-static struct labour labour_of(uint16_t opcode)
+static uint8_t first_type(const struct graph *g, uint32_t v)
 {
-	switch (opcode) {
+	return g->node[node_operands(g, v)[0]].dtype;
+}
+
+static bool is_whole(uint8_t type)
+{
+	return type == DT_PRED || type == DT_S8 || type == DT_U8 || type == DT_S16 || type == DT_U16 ||
+		type == DT_S32 || type == DT_U32 || type == DT_S64 || type == DT_U64;
+}
+
+static struct labour labour_of(const struct graph *g, uint32_t v)
+{
+	switch (g->node[v].opcode) {
 	case OP_NEGATE:
 	case OP_ABS:
 	case OP_SELECT:
@@ -53,7 +64,10 @@ static struct labour labour_of(uint16_t opcode)
 	case OP_RSQRT:
 	case OP_SINE:
 	case OP_COSINE:
+		return (struct labour){true, 1, 0};
 	case OP_CONVERT:
+		if (is_whole(g->node[v].dtype) || is_whole(first_type(g, v)))
+			return (struct labour){true, 0, 1};
 		return (struct labour){true, 1, 0};
 	case OP_LOGISTIC: /* taken apart before it is rounded */
 		return (struct labour){true, 3, 0};
@@ -62,53 +76,44 @@ static struct labour labour_of(uint16_t opcode)
 	}
 }
 
-static uint8_t first_type(const struct graph *g, uint32_t v)
-{
-	return g->node[node_operands(g, v)[0]].dtype;
-}
-
 /* Does its result jump? */
-static bool is_test(const struct graph *g, uint32_t v)
+static bool jumps(const struct graph *g, uint32_t v)
 {
-	return g->node[v].opcode == OP_COMPARE || g->node[v].opcode == OP_SIGN;
+	return g->node[v].opcode == OP_COMPARE || g->node[v].opcode == OP_SIGN || is_whole(g->node[v].dtype);
 }
 
-/* May it be computed in f32? It gives or compares bf16, or makes f32 of that. */
+/* May it be computed in f32? It gives or compares bf16, or makes something else of that. */
 static bool belongs(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
 
-	if (!labour_of(n->opcode).belongs || n->n_operands > 3)
+	if (!labour_of(g, v).belongs || n->n_operands > 3 || !rule_regular(g, v))
 		return false;
-	if (n->opcode == OP_COMPARE)
-		return first_type(g, v) == DT_BF16 && rule_regular(g, v);
-	if (!rule_plain(g, v))
-		return false;
-	if (n->opcode != OP_CONVERT)
-		return n->dtype == DT_BF16;
-	return (n->dtype == DT_BF16 && first_type(g, v) == DT_F32) ||
-		(n->dtype == DT_F32 && first_type(g, v) == DT_BF16);
+	if (n->opcode == OP_COMPARE || (n->opcode == OP_CONVERT && n->dtype != DT_BF16))
+		return first_type(g, v) == DT_BF16 && (n->dtype == DT_F32 || is_whole(n->dtype));
+	return n->dtype == DT_BF16 &&
+		(n->opcode != OP_CONVERT || first_type(g, v) == DT_F32 || is_whole(first_type(g, v)));
 }
 
-/* Is it read by one operation of a chain, and nothing else? Then it belongs to that chain, unless that is a test. */
+/* Is it read by one operation of a chain, and nothing else? Then it belongs to that chain, unless that jumps. */
 static bool goes_on(const struct graph *g, uint32_t v)
 {
 	uint8_t type = g->node[v].dtype;
 
 	return (type == DT_BF16 || type == DT_PRED) && belongs(g, v) && g->node[v].n_users == 1 &&
-	       !(g->node[v].flags & NODE_ROOT) && belongs(g, *node_users(g, v)) && !is_test(g, *node_users(g, v));
+	       !(g->node[v].flags & NODE_ROOT) && belongs(g, *node_users(g, v)) && !jumps(g, *node_users(g, v));
 }
 
 /* Adds what the chain's operation v reads and that belongs to the chain, and counts what is saved. */
 static void add_inner(const struct graph *g, uint32_t v, struct found *f)
 {
-	f->measure[2] += labour_of(g->node[v].opcode).tests;
+	f->measure[2] += labour_of(g, v).tests;
 	for (uint32_t k = 0; k < g->node[v].n_operands; k++) {
 		uint32_t u = node_operands(g, v)[k];
 		if (!goes_on(g, u) || found_inside(f, u) || f->n_inside == FOUND_INSIDE)
 			continue;
 		f->inside[f->n_inside++] = u;
-		f->measure[1] += labour_of(g->node[u].opcode).roundings;
+		f->measure[1] += labour_of(g, u).roundings;
 		add_inner(g, u, f);
 	}
 }
@@ -119,7 +124,7 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 
 	if (!belongs(g, v) || goes_on(g, v))
 		return false;
-	own = labour_of(g->node[v].opcode).roundings;
+	own = labour_of(g, v).roundings;
 	f->measure[0] = (double)g->node[v].elements;
 	f->measure[1] = own > 1 ? own - 1 : 0; /* one remains */
 	f->measure[2] = 0;
@@ -144,7 +149,7 @@ static Hlo__HloInstructionProto *operation(struct draft *d, const struct found *
 	for (uint32_t k = 0; k < n->n_operands; k++)
 		x[k] = wide(d, f, node_operands(d->g, v)[k], done);
 	if (n->opcode == OP_CONVERT)
-		return x[0];
+		return draft_convert(d, x[0], is_whole(n->dtype) ? n->dtype : DT_F32);
 	if (n->opcode == OP_SELECT)
 		return draft_select(d, x[0], x[1], x[2]);
 	y = draft_copy(d, in, in->shape->dimensions, draft_rank(in), x, n->n_operands);
