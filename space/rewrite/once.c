@@ -9,7 +9,7 @@
  *
  * What it does not do in f32 are comparisons, and conversions from and to whole numbers and truths, so no vector
  * instructions come of them. (A million times max(x, 0) took 8.4 ms, and 0.6 in f32; a choice by x > 0, as of a
- * gradient, 8.2 and 0.5; to s8 4 and 0.2.) In f32 they have the same results.
+ * gradient, 8.2 and 0.5; to make s8 of them 8.2 and 0.4.) In f32 they have the same results.
  *
  * A chain ends where a value is read more than once, or by anything else. It ends before what jumps, too, a test or a
  * whole number, because what comes a little nearer to the truth may be on the other side; a floor is left out.
