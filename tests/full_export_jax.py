@@ -45,7 +45,8 @@ def export(folder):
 
 # Of each folder a few that use most of what make.py and the layers have; all would take minutes.
 SAMPLE = {"train": ["decoder"], "held-out": ["graph-network"], "tiny": ["scatter"], "loops": ["gravity", "heston"],
-          "steps": ["grouped-gpt", "smoother", "game"], "strangers": ["ppo", "chemistry", "x_svd"]}
+          "steps": ["grouped-gpt", "smoother", "game"], "strangers": ["ppo", "chemistry", "x_svd"],
+          "halves": ["half-critic", "half-mixer"]}
 
 
 def zoo(folders):
