@@ -64,13 +64,13 @@ static void add_name(const void *bytes, size_t n, const struct device *d, struct
 	}
 }
 
-static bool path_of(const struct buf *original, const struct device *d, struct buf *out)
+static bool path_of(const struct opened *o, const struct buf *original, const struct device *d, struct buf *out)
 {
 	if (!folder(out))
 		return false;
 	buf_adds(out, "/");
 	add_name(original->data, original->len, d, out);
-	buf_adds(out, ".zst");
+	buf_adds(out, o->flat ? ".flat.zst" : ".zst");
 	return true;
 }
 
@@ -164,10 +164,10 @@ bool opened_find(struct opened *o, const struct buf *original, const struct devi
 	struct buf path = {0}, file = {0};
 	struct err ignored;
 	struct cursor c;
-	bool found = false;
+	bool found = false, flat = o->flat;
 
-	*o = (struct opened){0};
-	if (device_info(d)->kind == COST_MEASURED && path_of(original, d, &path) && io_exists(path.data) &&
+	*o = (struct opened){.flat = flat};
+	if (device_info(d)->kind == COST_MEASURED && path_of(o, original, d, &path) && io_exists(path.data) &&
 		io_read_file(path.data, UNPACKED, &file, &ignored) == 0) {
 		c = cursor_of(file.data, file.len);
 		found = cursor_u32(&c) == FORMAT && cursor_u64(&c) == hash64(c.p, cursor_left(&c), FORMAT) &&
@@ -175,6 +175,7 @@ bool opened_find(struct opened *o, const struct buf *original, const struct devi
 		if (!found)
 			opened_release(o);
 	}
+	o->flat = flat;
 	buf_release(&path);
 	buf_release(&file);
 	return found;
@@ -224,7 +225,7 @@ void opened_keep(const struct opened *o, const struct buf *original, const struc
 	struct opened kept = *o;
 	struct err ignored;
 
-	if (o->seconds < SPARE_DEAR || device_info(d)->kind != COST_MEASURED || !path_of(original, d, &path))
+	if (o->seconds < SPARE_DEAR || device_info(d)->kind != COST_MEASURED || !path_of(o, original, d, &path))
 		return;
 	if (kept.run < LONG_RUN && kept.seconds < LONG_LOAD)
 		kept.run = 0;

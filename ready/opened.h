@@ -21,12 +21,13 @@ struct opened { /* all zero is empty */
 	struct spares spares;	  /* whole programs that took long to compile */
 	double run, run_se;	  /* seconds of a run of the default as read back, if that is long; 0: measure it */
 	double more, more_se;	  /* how many more seconds that is than the compiler's own program takes */
+	bool flat;		  /* does `before` have no calls (graph/uncall.h)? Kept apart, and set before looking */
 };
 void opened_release(struct opened *o);
 
 /*
- * True, and fills `o`, if something was kept of the program. False, and `o` is empty, if not, or if `d` does not
- * measure.
+ * True, and fills `o`, if something was kept of the program. False, and `o` is empty but for `flat`, if not, or if `d`
+ * does not measure.
  */
 bool opened_find(struct opened *o, const struct buf *original, const struct device *d);
 /* Keeps `o` if it took long (SPARE_DEAR). If it cannot be written, nothing happens. */

@@ -1,11 +1,12 @@
 /*
  * subject.c - opens a space from what --graph names.
  *
- * There are four steps:
+ * There are five steps:
  *
  *	fetch	 some kinds make their own programs; user_program.c reads all others
  *	extract	 the device compiles once and gives the module just before the pass that decides, and the one just
  *		 after; our performance model has no passes and gives the program back
+ *	flatten	 what is called takes the place of the calls, if the decisions are about the program as it was handed in
  *	count	 the program is run to count the turns of loops and the branches taken, which its text does not tell
  *	open	 the space is opened over the module before; its defaults are decoded from the one after. If no choice
  *		 can say what the compiler did, the kind first rewrites the program so that choices can
@@ -21,11 +22,28 @@
 #include "device/backend.h"
 #include "device/machine.h"
 #include "device/room.h"
+#include "graph/uncall.h"
 #include "space/arranging.h"
 #include "ready/evade.h"
 #include "ready/foreign.h"
 #include "ready/user_program.h"
 #include "ready/turns.h"
+
+/* Reads the program, with what it calls put in the place of the calls where the kind wants that. */
+static int read_module(struct subject *s, const struct buf *program, struct err *err)
+{
+	struct buf flat = {0};
+	int rc = graph_parse(&s->graph, program->data, program->len, s->name, err);
+
+	if (rc == 0 && s->opened.flat)
+		uncall(&s->graph, &flat);
+	if (flat.len) {
+		graph_release(&s->graph);
+		rc = graph_parse(&s->graph, flat.data, flat.len, s->name, err);
+	}
+	buf_release(&flat);
+	return rc;
+}
 
 /*
  * Brings the program into its final form. Compilers number modules as they meet them, but the same program must have
@@ -34,7 +52,7 @@
 static int settle(struct subject *s, const struct buf *program, struct device *d, struct err *err)
 {
 	bool noted = false;
-	int rc = graph_parse(&s->graph, program->data, program->len, s->name, err);
+	int rc = read_module(s, program, err);
 
 	if (rc == 0 && d && s->regions) {
 		talk_wait("counting the turns of loops and the branches taken, by a run", 0, now_seconds());
@@ -283,16 +301,15 @@ static int learn(struct subject *s, struct user_program *p, struct device *d, st
 	return 0;
 }
 
-/* Does the kind price by regions? Then it counts how often a region runs. */
-static bool has_regions(const char *kind)
+/* Finds what the kind wants of the program: the turns of its loops, if it prices by regions; no calls. */
+static void ask_kind(struct subject *s, const char *kind)
 {
 	struct err ignored;
 	const struct space_kind *k = space_kind_find(kind, &ignored);
-	bool any = false;
 
 	for (const struct space_price *p = k ? space_prices(k) : NULL; p && p->how != PRICING_NONE; p++)
-		any |= p->how == PRICING_REGION;
-	return any;
+		s->regions |= p->how == PRICING_REGION;
+	s->opened.flat = k && k->flat;
 }
 
 /* Takes out what this compiler computes wrongly. What the compiler showed of the program as it was no longer holds. */
@@ -333,7 +350,7 @@ static int open_program(struct subject *s, const char *path, const char *kind, s
 		return -1;
 	}
 	s->name = p.name;
-	s->regions = has_regions(kind);
+	ask_kind(s, kind);
 	p.name = NULL;
 	graph_write(&p.graph, &s->original);
 	s->known = d && opened_find(&s->opened, &s->original, d);

@@ -16,7 +16,7 @@
 struct subject { /* all zero is empty */
 	char *name;	     /* file name without folders and endings */
 	struct buf original; /* HloModuleProto bytes as given (or lowered): what the user runs */
-	struct graph graph;  /* before the decisions, restated where that was needed (space.h) */
+	struct graph graph;  /* before the decisions, restated or flattened where that was needed (space.h) */
 	struct buf bytes;    /* ... its bytes, as the store keeps them */
 	struct space *space;
 	char *decoded;	     /* how the default decodes, one sentence */

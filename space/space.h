@@ -207,6 +207,8 @@ struct space_kind {
 	 * them: the start (space_start) that sets all places to what promises most by itself. NULL for others.
 	 */
 	const char *leads;
+	/* Decides about programs before any compiler saw them, and wants no calls in them (graph/uncall.h). */
+	bool flat;
 };
 #define SPACE_KIND_ROOM 256
 

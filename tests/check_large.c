@@ -188,7 +188,7 @@ static void what_others_decided_is_not_kept(void)
 	struct device d = {.ops = &no_ops, .info = {.kind = COST_MEASURED, .build = "3", .machine = "here"}};
 	struct lab lab = {.device = &d, .derived = true, .subject.opened = some_opening(60, 20)};
 	struct timing t = {.seconds_b = 20, .ratio_se = 0.01};
-	struct opened back;
+	struct opened back = {0};
 	char before[512];
 
 	own_cache(before);
@@ -207,7 +207,7 @@ static void what_others_decided_is_not_kept(void)
 static void openings_are_kept(void)
 {
 	struct device d = {.ops = &no_ops, .info = {.kind = COST_MEASURED, .build = "1", .machine = "here"}}, other = d;
-	struct opened o = some_opening(60, 20), back, cheap = some_opening(1, 20);
+	struct opened o = some_opening(60, 20), back = {0}, cheap = some_opening(1, 20);
 	struct opened quick = some_opening(6, 0.01), slow = some_opening(60, 0.01);
 	struct buf program = {0}, module = {0};
 	char before[512];

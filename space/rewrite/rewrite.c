@@ -349,4 +349,5 @@ const struct space_kind rewrite_kind = {
 	.options = options,
 	.features = &rewrite_features,
 	.leads = PROMISED,
+	.flat = true,
 };
