@@ -125,7 +125,8 @@ static int look_ahead(struct hunt *h, double chance, uint32_t many, struct look 
 	uint64_t present = foreseen_tag(h);
 	struct rng rng = h->rng;
 	uint64_t idle = h->idle, hash = h->hash;
-	uint32_t pos = h->sweep_pos, kept = h->sweep_kept, scheme = h->scheme, scheme_kept = h->scheme_kept;
+	uint32_t pos = h->sweep_pos, kept = h->sweep_kept;
+	uint32_t scheme = h->scheme, scheme_kept = h->scheme_kept, schemes = h->schemes;
 	uint8_t *config = mem_alloc(h->s->n_sites);
 	uint32_t *order = MEM_NEW(h->s->n_sites, uint32_t); /* of a sweep, which may begin anew here */
 	int rc;
@@ -150,6 +151,7 @@ static int look_ahead(struct hunt *h, double chance, uint32_t many, struct look 
 	h->sweep_kept = kept;
 	h->scheme = scheme;
 	h->scheme_kept = scheme_kept;
+	h->schemes = schemes;
 	return rc;
 }
 

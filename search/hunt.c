@@ -198,6 +198,7 @@ static double sum_error(const struct hunt *h)
 static void keep(struct hunt *h, const struct delta *d)
 {
 	uint32_t first = h->flips[0];
+	uint64_t before = h->hash;
 	double se = cost_exact(h->lab->cost) ? d->se : hypot(d->se, STEP_SHARE * d->seconds);
 
 	if (h->s->ops->taken)
@@ -217,6 +218,8 @@ static void keep(struct hunt *h, const struct delta *d)
 	h->idle = h->known = 0;
 	if (!cost_exact(h->lab->cost)) /* what costs more than the last best, costs more than this one */
 		h->n_refused = 0;
+	MEM_GROW(&h->refused, &h->cap_refused, h->n_refused + 1);
+	h->refused[h->n_refused++] = before;
 	h->sweep_kept++;
 	guide_move(h->guide, h->config);
 	hunt_add_point(h);

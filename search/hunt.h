@@ -165,7 +165,7 @@ struct hunt {
 	uint64_t checked, checked_kept; /* evaluations and steps kept at the last check of the whole program */
 	double checking;	/* seconds they took */
 	bool deciding;		/* the one under way has the last word on what is handed on */
-	uint64_t *refused;	/* hashes of candidates of several flips that were refused since something was kept; */
+	uint64_t *refused;	/* hashes: where the last step came from, candidates of several flips refused since; */
 	size_t n_refused, cap_refused; /* not saved: a search that is resumed may ask for one of them again */
 	uint64_t idle;		/* evaluations since something was kept */
 	double keeping;		/* the share of candidates that were kept lately; it changes no result */
@@ -187,6 +187,7 @@ struct hunt {
 	uint32_t *order;	/* sweep */
 	uint32_t sweep_pos, sweep_kept;
 	uint32_t scheme, scheme_kept; /* the next one; steps kept when they began anew */
+	uint32_t schemes; /* how often one was asked for; not saved */
 	uint8_t *drawn;		/* a scheme */
 	struct ranking *ranking; /* schemes in the model's order (ranking.c); NULL: there was none yet */
 	uint32_t bundle;	/* flips of the next candidate; 0: there was none yet */

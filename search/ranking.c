@@ -5,8 +5,9 @@
  * (guide_rate) knows better: all schemes are drawn once from the present configuration and rated, and the best comes
  * first. That takes far less than one price. The ranking holds until the configuration changes.
  *
- * A model is wrong about some programs, and then its order is worse than none. So one scheme in HEDGE is the next in
- * the kind's own order, whatever the model says of it: a search loses little where the model is right.
+ * A model is wrong about some programs, and has never seen what some schemes do; then its order is worse than none. So
+ * one scheme in HEDGE, from the second on, is the next in the kind's own order, whatever the model says of it: a search
+ * loses little where the model is right.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static void rank(struct hunt *h)
 
 bool hunt_hedges(struct hunt *h)
 {
-	return guide_rates(h->guide) && rng_below(&h->rng, HEDGE) == 0;
+	return guide_rates(h->guide) && h->schemes++ % HEDGE == 1;
 }
 
 bool hunt_draw_next(struct hunt *h)

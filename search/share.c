@@ -58,7 +58,7 @@
 #define ALONE 0.7      /* of what is left, for a candidate beside which nothing is left to try, */
 #define GREAT 0.5      /* ... or that promises so many times as much, */
 #define GREAT_MOST 0.7 /* ... and that may go into it */
-#define SCHEMES 0.4    /* of the search's time may go into schemes */
+#define SCHEMES 0.4    /* of the search's time may go into schemes, and be planned of what is left for one */
 #define SCHEME_MOST 0.7 /* ... and of what is left into one, which is measured three times if it is kept */
 #define FOCUS 4.0	/* sites to pick from, at least */
 #define PACE_SURE 4.0	/* evaluations that a pace of one share each counts for, as long as there are few */
@@ -295,7 +295,7 @@ static const struct offer *choose(const struct hunt *h, const struct offers *o)
  */
 static int offer_scheme(struct hunt *h, struct err *err)
 {
-	double seconds;
+	double seconds, most;
 	size_t bytes;
 
 	if (h->scheme_began > 0)
@@ -303,9 +303,10 @@ static int offer_scheme(struct hunt *h, struct err *err)
 	h->scheme_began = 0;
 	if (!h->s->ops->scheme || h->scheme_seconds >= SCHEMES * h->o.seconds || !hunt_propose_scheme(h))
 		return 0;
-	if (cost_takes(h->lab->cost, h->config, h->candidate, most_of(h), &seconds, &bytes, err) < 0)
+	most = fmax(most_of(h), SCHEMES * left(h));
+	if (cost_takes(h->lab->cost, h->config, h->candidate, most, &seconds, &bytes, err) < 0)
 		return -1;
-	if (seconds > most_of(h)) { /* the others are of the same size */
+	if (seconds > most) { /* the others are of the same size */
 		hunt_undo(h);
 		h->scheme = SCHEMES_DONE;
 		return 0;

@@ -1,7 +1,7 @@
 /*
  * rewrite_narrow.h - programs of a product of few rows with a wide side, of all dimension numberings: plain, with the
- * wide side transposed before it, in a loop that leaves the wide side as it is, and of numbers of 8 or 16 bits that
- * become f32 before the product or in it.
+ * wide side transposed before it, in a loop that leaves the wide side as it is, in f32 and bf16; and of numbers of 8 or
+ * 16 bits that become f32 before the product or in it.
  */
 #ifndef TESTS_REWRITE_NARROW_H
 #define TESTS_REWRITE_NARROW_H
@@ -47,10 +47,11 @@ static void narrow_plain(struct buf *b, const struct product_case *c, bool throu
 	buf_adds(b, "}\n");
 }
 
-/* What is left of the product of mK and KQN after a turn is one of N, turned as x lies. */
+/* A turn leaves of the product of mK, or K alone, and KQN what is one of N, turned as x lies. */
 static void narrow_loop(struct buf *b, const struct product_case *c, int turns)
 {
 	struct buf state = {0};
+	const char *rows = strchr(c->x, 'm') ? "3," : "", *all = *rows ? "[0:3], " : "";
 	bool first; /* does Q stand before N? */
 
 	buf_adds(&state, "(s32[], ");
@@ -68,12 +69,12 @@ static void narrow_loop(struct buf *b, const struct product_case *c, int turns)
 	buf_adds(b, " get-tuple-element(p), index=2\n");
 	narrow_dot(b, c, "y");
 	first = strchr(c->w, 'Q') < strchr(c->w, 'N');
-	buf_addf(b, "  part = f32[3,%s] slice(y), slice={[0:3], %s}\n  flat = f32[3,32] reshape(part)\n",
-		first ? "32,1" : "1,32", first ? "[0:32], [5:6]" : "[5:6], [0:32]");
+	buf_addf(b, "  part = f32[%s%s] slice(y), slice={%s%s}\n  flat = f32[%s32] reshape(part)\n", rows,
+		first ? "32,1" : "1,32", all, first ? "[0:32], [5:6]" : "[5:6], [0:32]", rows);
 	buf_adds(b, "  next = ");
 	shape_of(b, c->x, 0, 0);
 	buf_addf(b, " transpose(flat), dimensions={%s}\n  ROOT r = %s tuple(i, next, w)\n}\n\n",
-		c->x[0] == 'm' ? "0,1" : "1,0", state.data);
+		!*rows ? "0" : c->x[0] == 'm' ? "0,1" : "1,0", state.data);
 	buf_adds(b, "ENTRY e {\n  i = s32[] constant(0)\n  x = ");
 	shape_of(b, c->x, 0, 0);
 	buf_adds(b, " parameter(0)\n  w = ");
@@ -114,6 +115,43 @@ static void narrow_widened(struct buf *b, const struct product_case *c, const ch
 	buf_release(&plain);
 }
 
+/* All numbers in 16 bits. */
+static void narrow_bf16(struct buf *b)
+{
+	struct buf wide = *b;
+	const char *from = wide.data;
+
+	*b = (struct buf){0};
+	for (const char *at; (at = strstr(from, "f32[")); from = at + 4) {
+		buf_add(b, from, (size_t)(at - from));
+		buf_adds(b, "bf16[");
+	}
+	buf_adds(b, from);
+	buf_release(&wide);
+}
+
+enum narrow_way { NARROW_PLAIN, NARROW_THROUGH, NARROW_LOOP, NARROW_CONVERTED, NARROW_WIDER, NARROW_WHOLE, NARROW_BF16,
+	NARROW_BF16_THROUGH, NARROW_BF16_LOOP, NARROW_WAYS };
+
+static void narrow_text(struct buf *b, const struct product_case *c, enum narrow_way way)
+{
+	switch (way) {
+	case NARROW_LOOP:
+	case NARROW_BF16_LOOP:
+		narrow_loop(b, c, 4);
+		break;
+	case NARROW_CONVERTED:
+	case NARROW_WIDER:
+	case NARROW_WHOLE:
+		narrow_widened(b, c, way == NARROW_WHOLE ? "s8" : "bf16", way != NARROW_WIDER);
+		break;
+	default:
+		narrow_plain(b, c, way == NARROW_THROUGH || way == NARROW_BF16_THROUGH);
+	}
+	if (way >= NARROW_BF16)
+		narrow_bf16(b);
+}
+
 static void walk_narrow(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
 	static const char *const sides[][2] = {{"mK", "KQN"}, {"bmK", "bKQN"}, {"K", "KQN"}, {"MK", "KW"}};
@@ -121,19 +159,16 @@ static void walk_narrow(case_visit *visit, void *ctx, uint32_t each, uint32_t fi
 
 	for (size_t l = 0; l < sizeof sides / sizeof *sides; l++)
 		for (uint32_t o = 0; o < 36; o++)
-			for (int way = 0; way < 6; way++) {
+			for (int way = 0; way < NARROW_WAYS; way++) {
 				struct product_case c = {.side = 0};
 				struct buf b = {0};
-				if (left_out(n++, way == 2 ? each / 3 + 1 : each) || (way == 2 && l > 0))
+				bool loop = way == NARROW_LOOP || way == NARROW_BF16_LOOP;
+				if (left_out(n++, loop ? each / 3 + 1 : each) || (way == NARROW_LOOP && l > 0) ||
+					(way == NARROW_BF16_LOOP && l != 2))
 					continue;
 				ordered(sides[l][0], o % 6, c.x);
 				ordered(sides[l][1], o / 6, c.w);
-				if (way == 2)
-					narrow_loop(&b, &c, 4);
-				else if (way > 2)
-					narrow_widened(&b, &c, way == 5 ? "s8" : "bf16", way != 4);
-				else
-					narrow_plain(&b, &c, way);
+				narrow_text(&b, &c, (enum narrow_way)way);
 				visit(ctx, b.data);
 				buf_release(&b);
 			}

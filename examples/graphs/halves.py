@@ -299,5 +299,56 @@ def finder(n=96, D=64, words=24, V=2000):
     return step, (w, each(lambda p: f32(*p.shape), w), i32(n, words), i32(n, words)), 0, 1
 
 
+def teller(L=3, D=256, H=4, V=6000, T=96, words=10):
+    """Weights kept as PyTorch keeps them, results first; the likeliest word, one after the other, till one ends it."""
+    d = D // H
+    w = dict(emb=b16(V, D), pos=b16(T, D), g=b16(D), layers=[
+        dict(qkv=b16(3 * D, D), o=b16(D, D), up=b16(4 * D, D), down=b16(D, 4 * D), bias=b16(4 * D), g=b16(2, D))
+        for _ in range(L)])
+    linear = lambda x, m: jnp.einsum("i,oi->o", x, m)
+
+    def run(w, keys, values, word, at):
+        def more(c):
+            return (c[-1] < words) & (c[0] != 1)
+
+        def next_word(c):
+            word, keys, values, text, n = c
+            x = w["emb"][word] + w["pos"][at + n]
+            for i, p in enumerate(w["layers"]):
+                q, k, v = jnp.split(linear(norm(x, p["g"][0]), p["qkv"]), 3)
+                keys = lax.dynamic_update_slice(keys, k.reshape(1, 1, H, d), (i, at + n, 0, 0))
+                values = lax.dynamic_update_slice(values, v.reshape(1, 1, H, d), (i, at + n, 0, 0))
+                a = jnp.einsum("hd,thd->ht", q.reshape(H, d), keys[i]) * B(d ** -0.5)
+                a = softmax(jnp.where(jnp.arange(T) <= at + n, a, B(-1e9)))
+                x = x + linear(jnp.einsum("ht,thd->hd", a, values[i]).reshape(D), p["o"])
+                x = x + linear(jax.nn.gelu(linear(norm(x, p["g"][1]), p["up"]) + p["bias"]), p["down"])
+            word = jnp.argmax(linear(norm(x, w["g"]), w["emb"])).astype(jnp.int32)
+            return word, keys, values, text.at[n].set(word), n + 1
+        return lax.while_loop(more, next_word, (word, keys, values, jnp.zeros(words, jnp.int32), 0))[:4]
+    return run, (w, b16(L, T, H, d), b16(L, T, H, d), i32(), i32()), 1, 2
+
+
+def drummer(D=384, V=128, steps=24):
+    """A recurrent network of two layers with gates that plays on by itself, from a seed of its own; scores summed."""
+    w = dict(emb=b16(V, D), cells=[dict(x=b16(D, 3 * D), h=b16(D, 3 * D), b=b16(3 * D)) for _ in range(2)],
+             out=b16(D, V))
+
+    def run(w, states, note, key):
+        def play(c, key):
+            states, note, score = c
+            x, kept = w["emb"][note], []
+            for p, h in zip(w["cells"], states):
+                r, z, n = jnp.split(x @ p["x"] + p["b"], 3)
+                a, b, m = jnp.split(h @ p["h"], 3)
+                z = jax.nn.sigmoid(z + b)
+                x = (1 - z) * jnp.tanh(n + jax.nn.sigmoid(r + a) * m) + z * h
+                kept.append(x)
+            chances = jax.nn.log_softmax((x @ w["out"]).astype(F))
+            note = jax.random.categorical(key, chances)
+            return (kept, note, score + chances[note]), note
+        return lax.scan(play, (states, note, jnp.float32(0)), jax.random.split(key, steps))
+    return run, (w, [b16(D), b16(D)], i32(), u32(2))
+
+
 GRAPHS = {f"half-{f.__name__}": f for f in (residual, translator, chat, painter, experts, listener, mixer, critic,
-                                            finder)}
+                                            finder, teller, drummer)}

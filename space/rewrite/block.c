@@ -9,7 +9,8 @@
  * lost as a whole the half that gains is found.
  *
  * If a model said what each choice should save (rewrite_believe), the very first block is everything that it expects
- * to gain, by whatever rule. (Of a BERT in bfloat16 that one step took the 92% that a search of 30 s found.)
+ * to gain, by whatever rule. (Of a BERT in bfloat16 that one step took the 92% that a search of 30 s found.) The others
+ * follow as it hopes and as the rules promise, by turns.
  *
  * A move of places of at least BLOCK_CLASSES classes by one variant, or of MIXED_CLASSES by several, is priced by the
  * two whole programs (region.c), whatever price the rules themselves ask for. Where there are fewer classes there are
@@ -28,16 +29,10 @@
 #define MIXED_CLASSES 8 /* the same of a move by several rules */
 #define LEVELS 3 /* all, halves, quarters */
 
-struct family { /* what a variant of a rule can do, or all that a model expects to gain */
-	uint16_t rule;
-	uint8_t variant; /* 0: by whatever rule, as a model says */
-	double promise; /* of all its places */
-};
-
 struct member {
 	uint32_t site;
 	uint8_t choice;
-	float promise;
+	float hope, promise;
 };
 
 static int by_promise(const void *a, const void *b)
@@ -49,10 +44,21 @@ static int by_promise(const void *a, const void *b)
 	return x->rule != y->rule ? (x->rule > y->rule) - (x->rule < y->rule) : x->variant - y->variant;
 }
 
-static int by_own_promise(const void *a, const void *b)
+static int by_hope(const void *a, const void *b)
+{
+	const struct family *x = a, *y = b;
+
+	if (x->hope != y->hope)
+		return x->hope < y->hope ? 1 : -1;
+	return !x->variant != !y->variant ? (x->variant ? 1 : -1) : by_promise(a, b);
+}
+
+static int members_by_hope(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
 
+	if (x->hope != y->hope)
+		return x->hope < y->hope ? 1 : -1;
 	if (x->promise != y->promise)
 		return x->promise < y->promise ? 1 : -1;
 	return (x->site > y->site) - (x->site < y->site);
@@ -90,10 +96,11 @@ static size_t list_members(const struct space *s, const struct family *f, struct
 	for (uint32_t i = 0; i < s->n_sites; i++) {
 		uint8_t k = f->variant ? choice_of(s, i, f->rule, f->variant) : best_of(s, i);
 		if (k)
-			out[n++] = (struct member){i, k, rewrite_hope(s, rewrite_offer(s, i, k))};
+			out[n++] = (struct member){i, k, rewrite_hope(s, rewrite_offer(s, i, k)),
+				rewrite_offer(s, i, k)->promise};
 	}
 	if (n)
-		qsort(out, n, sizeof *out, by_own_promise);
+		qsort(out, n, sizeof *out, members_by_hope);
 	return n;
 }
 
@@ -107,51 +114,72 @@ static void add_family(const struct space *s, struct family f, struct member *m,
 	for (size_t i = 0; i < size; i++) {
 		classes += !seen[s->site[m[i].site].tie];
 		seen[s->site[m[i].site].tie] = 1;
+		f.hope += m[i].hope;
 		f.promise += m[i].promise;
 	}
 	if (classes >= BLOCK_CLASSES)
 		v[(*n)++] = f;
 }
 
-/* Lists the families that make blocks, most promising first. */
-static struct family *list_families(const struct space *s, uint32_t *n)
+/* Moves to place i, of those from there on, the family that comes first in this order. */
+static void bring_forward(struct family *v, uint32_t n, uint32_t i, int (*order)(const void *, const void *))
 {
-	struct rules *rules = &rewrite_of(s)->rules;
+	struct family first;
+	uint32_t at = i;
+
+	for (uint32_t k = i + 1; k < n; k++)
+		at = order(&v[k], &v[at]) < 0 ? k : at;
+	first = v[at];
+	memmove(&v[i + 1], &v[i], (at - i) * sizeof *v);
+	v[i] = first;
+}
+
+/*
+ * Lists the families that make blocks: by turns the one from which most is hoped and the one that promises most. For a
+ * model may never have seen what a rule does. The list stays until blocks are asked for from the first on, for what is
+ * hoped changes with every price.
+ */
+static void list_families(struct space *s)
+{
+	struct rewrite *w = rewrite_of(s);
 	struct member *m = MEM_NEW(s->n_sites + 1, struct member);
 	uint8_t *seen = MEM_NEW(s->n_ties + 1, uint8_t);
-	struct family *v = MEM_NEW(rules->n * RULE_VARIANTS + 2, struct family);
+	uint32_t *n = &w->n_families;
 
+	mem_free(w->family);
+	w->family = MEM_NEW(w->rules.n * RULE_VARIANTS + 2, struct family);
 	*n = 0;
-	if (rewrite_of(s)->believes)
-		add_family(s, (struct family){0}, m, seen, v, n);
-	for (uint16_t r = 0; r < rules->n; r++)
-		for (uint8_t k = 1; k <= rules->rule[r].n_variants; k++)
-			add_family(s, (struct family){r, k, 0}, m, seen, v, n);
-	if (*n)
-		qsort(v, *n, sizeof *v, by_promise);
+	if (w->believes)
+		add_family(s, (struct family){.variant = 0}, m, seen, w->family, n);
+	for (uint16_t r = 0; r < w->rules.n; r++)
+		for (uint8_t k = 1; k <= w->rules.rule[r].n_variants; k++)
+			add_family(s, (struct family){.rule = r, .variant = k}, m, seen, w->family, n);
+	for (uint32_t i = 0; i < *n; i++)
+		bring_forward(w->family, *n, i, i % 2 ? by_promise : by_hope);
 	mem_free(m);
 	mem_free(seen);
-	return v;
 }
 
 bool rewrite_block(struct space *s, const uint8_t *config, uint32_t k, uint8_t *out)
 {
-	uint32_t n, level = 0;
-	struct family *f = list_families(s, &n);
 	struct member *m = MEM_NEW(s->n_sites + 1, struct member);
+	uint32_t n, level = 0;
 	bool stands = true;
 
+	if (k == 0 || !rewrite_of(s)->family)
+		list_families(s);
+	n = rewrite_of(s)->n_families;
 	memcpy(out, config, s->n_sites);
 	while (level < LEVELS && k >= n << level)
 		k -= n << level++;
 	if (level < LEVELS) {
-		size_t parts = (size_t)1 << level, part = k % parts, size = list_members(s, &f[k / parts], m);
+		size_t parts = (size_t)1 << level, part = k % parts;
+		size_t size = list_members(s, &rewrite_of(s)->family[k / parts], m);
 		for (size_t i = size * part / parts; i < size * (part + 1) / parts; i++)
 			stands &= config[m[i].site] == m[i].choice;
 		for (size_t i = size * part / parts; i < size * (part + 1) / parts; i++)
 			out[m[i].site] = stands ? 0 : m[i].choice;
 	}
-	mem_free(f);
 	mem_free(m);
 	return level < LEVELS;
 }

@@ -19,26 +19,22 @@
 
 static const char *const measures[] = {"shared", "rows", "columns", "depth", "turns", "through", NULL};
 
-/*
- * The node of a product's second operand, or of what is transposed into it, if the order of its other dimensions stays;
- * `dims` is then of that node. XLA multiplies it as it lies.
- */
-static uint32_t wide_side(const struct graph *g, uint32_t v, struct dot_dims *dims)
+uint32_t rule_wide_side(const struct graph *g, uint32_t v, int side, struct dot_dims *dims)
 {
-	uint32_t w = node_operands(g, v)[1], n_rest;
+	uint32_t w = node_operands(g, v)[side], n_rest;
 	const int64_t *perm = g->node[w].proto->dimensions;
 	int64_t rest[DRAFT_RANK];
 
 	if (g->node[w].opcode != OP_TRANSPOSE || !rule_plain(g, w))
 		return w;
-	n_rest = dot_rest(dims, 1, g->node[w].rank, rest);
+	n_rest = dot_rest(dims, side, g->node[w].rank, rest);
 	for (uint32_t i = 1; i < n_rest; i++)
 		if (perm[rest[i - 1]] > perm[rest[i]])
 			return w;
 	for (uint32_t i = 0; i < dims->n_batch; i++)
-		dims->batch[1][i] = perm[dims->batch[1][i]];
+		dims->batch[side][i] = perm[dims->batch[side][i]];
 	for (uint32_t i = 0; i < dims->n_sum; i++)
-		dims->sum[1][i] = perm[dims->sum[1][i]];
+		dims->sum[side][i] = perm[dims->sum[side][i]];
 	return node_operands(g, w)[0];
 }
 
@@ -52,7 +48,7 @@ static bool match(const struct graph *g, uint32_t v, struct found *f, bool *turn
 	if (!rule_dot(g, v, &dims))
 		return false;
 	rule_dot_sizes(g, v, &dims, f->measure);
-	w = wide_side(g, v, &dims);
+	w = rule_wide_side(g, v, 1, &dims);
 	if (w != node_operands(g, v)[1])
 		f->inside[f->n_inside++] = node_operands(g, v)[1];
 	*turning = rule_turning(&dims, 1, g->node[w].rank, order);
@@ -77,16 +73,18 @@ static bool match_turned(const struct graph *g, uint32_t v, struct found *f)
 
 static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, uint32_t variant)
 {
+	Hlo__HloInstructionProto *first;
 	struct dot_dims dims;
 	int64_t rest[DRAFT_RANK];
 	uint32_t w, wide, v = f->anchor;
 
 	(void)variant;
 	BUG_ON(!rule_dot(d->g, v, &dims));
-	w = wide_side(d->g, v, &dims);
+	w = rule_wide_side(d->g, v, 1, &dims);
 	wide = dot_rest(&dims, 1, d->g->node[w].rank, rest);
 	d->widens = false; /* one rounding for each sum, as before */
-	return rule_back(d, rule_exchanged(d, v, draft_value(d, w), &dims, true), dims.n_batch, wide);
+	first = rule_turn_side(d, draft_value(d, w), 1, &dims);
+	return rule_back(d, rule_exchanged(d, v, first, draft_operand(d, v, 0), &dims), dims.n_batch, wide);
 }
 
 const struct rule_code dot_wide_first_code = {.name = "dot_wide_first", .measures = measures, .match = match_lying,

@@ -36,6 +36,12 @@ struct offer { /* the meaning of a choice of a site: a variant of a rule */
 	float belief;	 /* the same by a model, in a unit of its own, if it was told any */
 };
 
+struct family { /* what a variant of a rule can do, or all that a model expects to gain */
+	uint16_t rule;
+	uint8_t variant; /* 0: by whatever rule, as a model says */
+	double hope, promise; /* of all its places */
+};
+
 struct rewrite {
 	struct rules rules;
 	struct fresh fresh; /* in the program as it was opened */
@@ -52,6 +58,8 @@ struct rewrite {
 	struct joins *joins;
 	bool has_joins;
 	bool believes; /* in what a model said of all offers */
+	struct family *family; /* what blocks are made of (block.c), as listed last */
+	uint32_t n_families;
 	bool *told; /* per variant of each rule: is it priced by whole programs, since a block of it was taken? */
 	uint8_t *on; /* per node: HOIST_GIVEN if it depends on given parameters alone; NULL if `given` is */
 	bool *given; /* per parameter: does it stay the same from run to run (hoist.c)? NULL: nobody said so of any */

@@ -88,6 +88,7 @@ static const struct space_start starts[] = {{PROMISED, fill_promised}, {NULL, NU
 static void release(struct space *s)
 {
 	rules_release(&rewrite_of(s)->rules);
+	mem_free(rewrite_of(s)->family);
 }
 
 /* What both sets of operations have. */

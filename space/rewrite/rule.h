@@ -152,11 +152,16 @@ bool rule_turning(const struct dot_dims *dims, int side, uint32_t rank, int64_t 
 Hlo__HloInstructionProto *rule_turn_side(struct draft *d, Hlo__HloInstructionProto *x, int side, struct dot_dims *dims);
 /* Writes the product u with its operands in the other order, the new first one turned in memory if `turn`. */
 Hlo__HloInstructionProto *rule_other_first(struct draft *d, uint32_t u, bool turn);
-/* The same where `first` stands for the second operand; `dims` has its dimensions. */
+/* The same where these stand for the second operand and the first; `dims` has their dimensions, in the old order. */
 Hlo__HloInstructionProto *rule_exchanged(struct draft *d, uint32_t u, Hlo__HloInstructionProto *first,
-	const struct dot_dims *dims, bool turn);
+	Hlo__HloInstructionProto *second, const struct dot_dims *dims);
 /* Turns a product with its operands in the other order back; the new first one makes so many of its dimensions. */
 Hlo__HloInstructionProto *rule_back(struct draft *d, Hlo__HloInstructionProto *x, uint32_t shared, uint32_t first);
+/*
+ * narrow.c: the node of a product's side, or of what is transposed into it, if the order of its other dimensions stays;
+ * `dims` is then of that node. XLA multiplies it as it lies.
+ */
+uint32_t rule_wide_side(const struct graph *g, uint32_t v, int side, struct dot_dims *dims);
 /* Do two products ask for the same precision? */
 bool rule_as_precise(const Hlo__HloInstructionProto *a, const Hlo__HloInstructionProto *b);
 

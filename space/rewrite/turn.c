@@ -106,7 +106,7 @@ static Hlo__PrecisionConfig *other_precision(struct draft *d, Hlo__PrecisionConf
 }
 
 Hlo__HloInstructionProto *rule_exchanged(struct draft *d, uint32_t u, Hlo__HloInstructionProto *first,
-	const struct dot_dims *dims, bool turn)
+	Hlo__HloInstructionProto *second, const struct dot_dims *dims)
 {
 	struct dot_dims other = {.n_batch = dims->n_batch, .n_sum = dims->n_sum};
 	Hlo__HloInstructionProto *product;
@@ -115,10 +115,7 @@ Hlo__HloInstructionProto *rule_exchanged(struct draft *d, uint32_t u, Hlo__HloIn
 		memcpy(other.batch[side], dims->batch[!side], sizeof *other.batch);
 		memcpy(other.sum[side], dims->sum[!side], sizeof *other.sum);
 	}
-	d->widens = false; /* one rounding for each sum, as before */
-	if (turn)
-		first = rule_turn_side(d, first, 0, &other);
-	product = draft_dot(d, first, draft_operand(d, u, 0), &other, d->g->node[u].proto);
+	product = draft_dot(d, first, second, &other, d->g->node[u].proto);
 	product->precision_config = other_precision(d, product->precision_config);
 	return product;
 }
@@ -126,10 +123,14 @@ Hlo__HloInstructionProto *rule_exchanged(struct draft *d, uint32_t u, Hlo__HloIn
 Hlo__HloInstructionProto *rule_other_first(struct draft *d, uint32_t u, bool turn)
 {
 	struct dot_dims dims;
+	Hlo__HloInstructionProto *first;
 
 	BUG_ON(!rule_dot(d->g, u, &dims));
-	d->widens = false;
-	return rule_exchanged(d, u, draft_operand(d, u, 1), &dims, turn);
+	d->widens = false; /* one rounding for each sum, as before */
+	first = draft_operand(d, u, 1);
+	if (turn)
+		first = rule_turn_side(d, first, 1, &dims);
+	return rule_exchanged(d, u, first, draft_operand(d, u, 0), &dims);
 }
 
 Hlo__HloInstructionProto *rule_back(struct draft *d, Hlo__HloInstructionProto *x, uint32_t shared, uint32_t first)
