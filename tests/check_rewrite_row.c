@@ -49,18 +49,23 @@ static void weights_that_a_loop_leaves_are_left_alone(void)
 
 static void a_single_row_is_taken_apart(void)
 {
-	CHECK(applies("row-apart", "HloModule m\nENTRY e {\n  x = bf16[1,256] parameter(0)\n  w = bf16[256,256] parameter(1)\n"
+	CHECK(applies("row-apart", "HloModule m\nENTRY e {\n  x = bf16[1,256] parameter(0)\n"
+		"  w = bf16[256,256] parameter(1)\n"
 		"  ROOT y = bf16[1,256]" PRODUCT "}\n"));
-	CHECK(applies("row-apart", "HloModule m\nENTRY e {\n  x = bf16[256] parameter(0)\n  v = bf16[256,256] parameter(1)\n"
+	CHECK(applies("row-apart", "HloModule m\nENTRY e {\n  x = bf16[256] parameter(0)\n"
+		"  v = bf16[256,256] parameter(1)\n"
 		"  a = f32[256] convert(x)\n  w = f32[256,256] convert(v)\n  ROOT y = f32[256] dot(a, w), "
 		"lhs_contracting_dims={0}, rhs_contracting_dims={0}\n}\n"));
-	CHECK(!applies("row-apart", "HloModule m\nENTRY e {\n  x = bf16[2,256] parameter(0)\n  w = bf16[256,256] parameter(1)\n"
+	CHECK(!applies("row-apart", "HloModule m\nENTRY e {\n  x = bf16[2,256] parameter(0)\n"
+		"  w = bf16[256,256] parameter(1)\n"
 		"  ROOT y = bf16[2,256]" PRODUCT "}\n"));
 }
 
-#define KEPT LOOP "  y = bf16[1,256]" PRODUCT "  ROOT r = (s32[], bf16[1,256], bf16[256,256]) tuple(j, y, w)\n" END
-#define LYING(type, sum) "HloModule m\nENTRY e {\n  x = " type "[1,256] parameter(0)\n  w = " type "[256,256] " \
-	"parameter(1)\n  ROOT y = " type "[1,256] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={" sum "}\n}\n"
+#define KEPT LOOP "  y = bf16[1,256]" PRODUCT \
+	"  ROOT r = (s32[], bf16[1,256], bf16[256,256]) tuple(j, y, w)\n" END
+#define LYING(type, sum) "HloModule m\nENTRY e {\n  x = " type "[1,256] parameter(0)\n" \
+	"  w = " type "[256,256] parameter(1)\n" \
+	"  ROOT y = " type "[1,256] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={" sum "}\n}\n"
 
 static void a_second_row_is_for_bf16(void)
 {
