@@ -2,9 +2,9 @@
  * uncall.c - writes the entry anew, and with it whatever it still needs.
  *
  * A computation is written instruction by instruction. In place of a call its callee is written, in which a parameter
- * is what the call hands over; so calls within calls need nothing special. An element of a tuple that is there to be
- * seen is the value that went into it, so no tuple stays that only took results out of a callee. In the end goes what
- * nobody reads any more.
+ * is what the call hands over. Calls within calls need nothing special. An element of a tuple that was written here
+ * is the value that went into it, so a tuple that only took results out of a callee is read by nobody. What nobody
+ * reads is dropped in the end.
  *
  * What is written once keeps its name. What is called twice is written twice, and the second time its names get a mark
  * and a number. The body of a loop inside is then written twice as well: each loop has a body of its own, as before.
@@ -126,7 +126,7 @@ static struct value *add(struct writer *x, struct body *b, uint32_t v, struct va
 	return new;
 }
 
-/* Is the node an element of a tuple that is there to be seen? */
+/* Is the node an element of a tuple that was written here? */
 static bool is_element(const struct node *n, struct value *const *operand)
 {
 	return n->opcode == OP_GET_TUPLE_ELEMENT && !(n->flags & NODE_CONTROL) &&
@@ -218,8 +218,7 @@ void uncall(const struct graph *g, struct buf *out)
 		return;
 	x.ids = ids_of(g->module);
 	x.next_name = ids_unnamed(g->module, MARK);
-	for (uint32_t c = 0; c < g->n_comps; c++)
-		x.next_comp = g->comp[c].proto->id >= x.next_comp ? g->comp[c].proto->id + 1 : x.next_comp;
+	x.next_comp = ids_next_comp(g->module);
 	x.named = ARENA_NEW(&x.mem, g->n_nodes, bool);
 	x.written = ARENA_NEW(&x.mem, g->n_comps, bool);
 	write_comp(&x, g->entry);

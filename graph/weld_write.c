@@ -218,9 +218,7 @@ void weld_write(const struct welder *w, struct buf *out)
 
 	x.comp = ARENA_NEW(&x.mem, g->n_comps + w->n_rows, Hlo__HloComputationProto *);
 	x.inside = ARENA_NEW(&x.mem, g->n_nodes, int64_t);
-	for (uint32_t c = 0; c < g->n_comps; c++)
-		if (g->comp[c].proto->id >= x.next_comp)
-			x.next_comp = g->comp[c].proto->id + 1;
+	x.next_comp = ids_next_comp(g->module);
 	for (uint32_t c = 0; c < g->n_comps; c++)
 		if (w->wanted[c])
 			write_comp(&x, c);

@@ -27,6 +27,15 @@ int64_t ids_next(struct ids *ids, const Hlo__HloInstructionProto *like)
 	return (like->id & ~LOW_HALF) | ids->low++;
 }
 
+int64_t ids_next_comp(const Hlo__HloModuleProto *m)
+{
+	int64_t next = 1;
+
+	for (size_t c = 0; c < m->n_computations; c++)
+		next = m->computations[c]->id >= next ? m->computations[c]->id + 1 : next;
+	return next;
+}
+
 /* The first number from `next` on that is larger than those behind the mark in this name. */
 static uint32_t above_named(const char *name, const char *mark, uint32_t next)
 {

@@ -22,6 +22,8 @@ struct ids {
 struct ids ids_of(const Hlo__HloModuleProto *m);
 /* A new id for the computation that the instruction `like` is in. */
 int64_t ids_next(struct ids *ids, const Hlo__HloInstructionProto *like);
+/* An id above those of all computations; at least 1. */
+int64_t ids_next_comp(const Hlo__HloModuleProto *m);
 
 /*
  * The first number that is larger than all that stand behind this mark in the names of instructions and computations; 0

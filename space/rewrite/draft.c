@@ -9,11 +9,8 @@
 
 struct fresh fresh_of(const struct graph *g)
 {
-	struct fresh f = {.ids = ids_of(g->module), .comp = 1, .named = ids_unnamed(g->module, DRAFT_MARK)};
-
-	for (uint32_t c = 0; c < g->n_comps; c++)
-		f.comp = g->comp[c].proto->id >= f.comp ? g->comp[c].proto->id + 1 : f.comp;
-	return f;
+	return (struct fresh){.ids = ids_of(g->module), .comp = ids_next_comp(g->module),
+		.named = ids_unnamed(g->module, DRAFT_MARK)};
 }
 
 void draft_begin(struct draft *d, const struct graph *g, const struct fresh *fresh, struct arena *mem)

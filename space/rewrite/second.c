@@ -4,15 +4,15 @@
  *	dot(x, w)  =  the first row of dot([x, 0], w)		where w is read as it lies
  *
  * XLA:CPU has no code for a product of one row in bf16: it copies the weights in f32. One of two rows it gives to its
- * library, which multiplies the weights as they are, and multiplies the second row while it waits for them. Where what
- * is summed over is the weights' last dimension, they come first: 2,048 x 5,632 take 43 ms as one row, 2.2 multiplied
- * and summed in one step (row.c), and 1.0 so. That is how weights lie that come from PyTorch, and a vocabulary that
- * gives the words' chances. Weights that lie the other way take as long as in one step. In f16 nothing is gained.
+ * library, which multiplies the weights as they are. Where what is summed over is the weights' last dimension, they
+ * come first: 2,048 x 5,632 take 43 ms as one row, 2.2 multiplied and summed in one step (row.c), and 1.0 so. Weights
+ * from PyTorch lie that way, and so does a vocabulary that gives the words' chances. Weights that lie the other way
+ * take as long as in one step. In f16 nothing is gained.
  *
  * Where a loop leaves the weights as they are, XLA makes the copy once, before the loop. For a few words of a language
- * model that takes longer than the words: eight of a small one took 104 ms, and 26 so, and each further one 3.8 and
- * 3.1. A step that is multiplied and summed would be converted before the loop just as well; nothing is to be converted
- * here. The place alone does not show what the loop pays. There weights can also be turned first, once.
+ * model that takes longer than the words: eight of a small one took 104 ms, and 26 so; each further one took 3.8 and
+ * 3.1. What is multiplied and summed in one step XLA converts before the loop as well. Two rows need no conversion. The
+ * place alone does not show what the loop pays. In a loop the weights can also be turned first, once.
  *
  * A transposition of the weights is looked through, as in narrow.c.
  */
