@@ -37,7 +37,6 @@
 
 /* A region is not measured precisely if one side is this many times slower. */
 #define REGION_GIVE_UP 4
-#define LATELY 0.2 /* the weight of the last one in a mean of what was lately */
 #define CONFIRMED 4 /* the error that is worth reaching is so many times smaller in a confirmation */
 /* Of whole programs, compiled to confirm a region: so many seconds of running (or struct worth), and instances. */
 #define WHOLE_SECONDS 4
@@ -141,7 +140,7 @@ void cost_set_worth(struct cost *c, const struct worth *w)
 
 void cost_note_compiling(struct cost *c, double seconds)
 {
-	c->compiling = c->compiling > 0 ? (1 - LATELY) * c->compiling + LATELY * seconds : seconds;
+	c->compiling = cost_lately(c->compiling, seconds);
 }
 
 /* Keeps what a helper compiled to measure the sides, in case they will be measured again. */

@@ -124,13 +124,18 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 #define RUNS 4 /* of each side of a pair of whole programs */
 
 /*
- * A pair of whole programs: by their size, but no less than the program took, however crowded the machine was. (A GPT
- * of 48 layers takes its compiler five times as long as any other program of that size. The first step of a search of
- * 300 s was two such programs, and took more than 120 of them.)
+ * A pair of whole programs: what is not kept of it has to be compiled, and takes as long as whole programs took lately.
+ * Of the first, only its size is known, and that it is no faster than the program was when it was opened, however
+ * crowded the machine was then. (A GPT of 48 layers takes its compiler five times as long as any other program of that
+ * size. The first step of a search of 300 s was two such programs, and took more than 120 of them.)
  */
-static double of_programs(const struct cost *c, double by_size)
+static double of_programs(const struct cost *c, int anew, size_t bytes)
 {
-	return fmax(by_size, c->program_seconds) + 2 * RUNS * c->default_seconds;
+	double sides = anew * c->side_seconds;
+
+	if (anew && sides == 0)
+		sides = fmax(pace_of(&c->pace, bytes), c->program_seconds);
+	return sides + 2 * RUNS * c->default_seconds;
 }
 
 /* What one region adds. */
@@ -138,13 +143,16 @@ static int add_seconds(struct cost *c, const struct region *r, double *seconds, 
 {
 	struct price ignored;
 	int found = r->key[0] == r->key[1] ? 1 : cost_find(c, r->key, &ignored, err);
-	double each;
+	int anew = 2;
+	size_t size;
 
 	if (found != 0)
 		return found < 0 ? -1 : 0;
-	*bytes += r->a.len + r->b.len;
-	each = pace_of(&c->pace, r->a.len + r->b.len);
-	*seconds += r->whole ? of_programs(c, each) : each;
+	if (r->whole)
+		anew = !cost_is_kept(c, &r->a) + !cost_is_kept(c, &r->b);
+	size = (r->a.len + r->b.len) * (unsigned)anew / 2;
+	*bytes += size;
+	*seconds += r->whole ? of_programs(c, anew, size) : pace_of(&c->pace, size);
 	return 0;
 }
 

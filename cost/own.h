@@ -15,6 +15,8 @@
 #include "cost/pace.h"
 #include "cost/price.h"
 
+#define COST_LATELY 0.2 /* the weight of the last one in a mean of what was lately */
+
 struct cost {
 	struct space *space;
 	struct device *device; /* NULL: the price is a formula */
@@ -29,6 +31,7 @@ struct cost {
 	struct worth worth;
 	struct pace pace; /* of regions that are priced for the first time */
 	double program_seconds; /* that the compiler took for the program when it was opened; 0: not known */
+	double side_seconds; /* that a whole program took lately; 0: not known */
 	struct rng rng;
 	struct prices prices;	/* by the key of a region, or the hash of a module */
 	struct prices figures;	/* by the hash of a configuration */
@@ -82,6 +85,12 @@ int cost_path(struct space *s, const uint8_t *a, const uint8_t *b, size_t limit,
 	struct err *err);
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err);
+/* A mean of what was lately, `mean`, with what is now; 0: nothing was. */
+static inline double cost_lately(double mean, double now)
+{
+	return mean > 0 ? mean + COST_LATELY * (now - mean) : now;
+}
+bool cost_is_kept(struct cost *c, const struct buf *program); /* is a whole program here, compiled? */
 /* How precisely a region is measured: as the caller asks, but not longer than the answer is worth. */
 struct precision cost_region_precision(const struct cost *c, const struct region *r, size_t regions,
 	const struct precision *p);

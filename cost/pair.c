@@ -42,6 +42,7 @@ static int compile_kept(struct cost *c, struct spares *kept, enum compile_how ho
 	meet(c, out, fate);
 	if (fate->outcome != OUTCOME_OK)
 		return 0;
+	c->side_seconds = cost_lately(c->side_seconds, out->seconds);
 	if (!room_for(c->device, out->peak_bytes, "it", ROOM_OF_ALL, fate->detail, sizeof fate->detail))
 		fate->outcome = OUTCOME_OOM;
 	return 0;
@@ -57,6 +58,11 @@ int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *m
 static struct spares *kept_with(struct cost *c, enum compile_how how, const struct buf *module)
 {
 	return c->o.spares && spare_get(c->o.spares, how, module) ? c->o.spares : &c->sides;
+}
+
+bool cost_is_kept(struct cost *c, const struct buf *program)
+{
+	return spare_get(kept_with(c, COMPILE_APPLIED, program), COMPILE_APPLIED, program) != NULL;
 }
 
 int cost_drop(struct cost *c, struct compiled *p, struct err *err)

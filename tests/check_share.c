@@ -243,6 +243,49 @@ static void own_program_stands_for_the_default(void)
 	}
 }
 
+/* Compiles for so many seconds, by the clock on the wall of whoever asks. */
+#define SLOW 8.0
+static const struct device_ops *quick;
+static int slow_compile(struct device *d, enum compile_how how, const char *format, const void *p, size_t n,
+	unsigned want, struct compiled *out, struct err *err)
+{
+	int rc = quick->compile(d, how, format, p, n, want, out, err);
+
+	out->seconds = SLOW;
+	if (rc == 0 && want & WANT_SERIALISED)
+		buf_adds(&out->serialised, "compiled");
+	return rc;
+}
+
+/* Where the own program stands for the default, the first block of rewritten places is one compilation, not two. */
+static void the_own_program_is_not_compiled_for_a_block(void)
+{
+	struct device_ops ops;
+	struct device *d = wild_device(&ops);
+	struct err err = {0};
+	struct lab lab;
+	struct hunt h;
+
+	quick = &(struct device_ops){.compile = ops.compile};
+	ops.compile = slow_compile;
+	if (!CHECK(lab_open(&lab, PROGRAM, "rewrite", d, &(struct cost_options){0}, NULL, &err) == 0)) {
+		printf("%s\n", err.text);
+		return;
+	}
+	lab.subject.extract_seconds = SLOW;
+	if (!CHECK(hunt_begin(&h, &wild_hunt, &lab, NULL, &err) == 0))
+		printf("%s\n", err.text);
+	CHECK(hunt_own_stands(&h));
+	CHECK(h.s->ops->scheme(h.s, h.config, 0, h.candidate));
+	CHECK(takes(&h) > SLOW && takes(&h) < 1.1 * SLOW);
+	memcpy(h.config, h.candidate, h.s->n_sites); /* from there on both sides are new */
+	CHECK(h.s->ops->scheme(h.s, h.config, 1, h.candidate));
+	CHECK(takes(&h) > 2 * SLOW);
+	hunt_release(&h);
+	lab_release(&lab);
+	device_close(d);
+}
+
 /* Ten offers, none of which is taken; is one of them the favourite? */
 static bool offers_favourite(struct bed *b)
 {
@@ -414,5 +457,6 @@ int main(void)
 	RUN(what_is_vague_and_worse_is_gone_back_from);
 	RUN(no_gain_is_beyond_sense);
 	RUN(own_program_stands_for_the_default);
+	RUN(the_own_program_is_not_compiled_for_a_block);
 	return test_done();
 }

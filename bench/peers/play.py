@@ -29,6 +29,7 @@ sys.path[:0] = [str(HERE.parent.parent / "python"), str(HERE)]
 import vantage  # noqa: E402
 
 OURS = ("guided", "random")
+GROUND = ("--no-codegen", "--no-weld")  # ours has no more than what the arena decides
 MOMENTS = (1, 3, 10, 30)  # seconds, of the table by seconds
 
 
@@ -39,7 +40,7 @@ def searched(strategy, game, set_, *bound):
     with tempfile.TemporaryDirectory() as folder:
         said = subprocess.run([vantage.programs.find("search"), "-q", "--json", "--wait", f"--device={set_.device}",
                                f"--space={set_.space}", f"--graph={game['program']}", f"--seed={game['seed']}",
-                               f"--strategy={strategy}", *more, f"--out={folder}/out", *bound],
+                               f"--strategy={strategy}", *GROUND, *more, f"--out={folder}/out", *bound],
                               check=True, stdout=subprocess.PIPE).stdout
     return json.loads(said)
 
