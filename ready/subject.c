@@ -29,6 +29,8 @@
 #include "ready/user_program.h"
 #include "ready/turns.h"
 
+#define BLOWN 5.0 /* times as large as the program: others become 1.5 to 2.5 times as large */
+
 /* Reads the program, with what it calls put in the place of the calls where the kind wants that. */
 static int read_module(struct subject *s, const struct buf *program, struct err *err)
 {
@@ -381,6 +383,11 @@ int subject_open(struct subject *s, const char *path, const char *space_kind, st
 	if (rc < 0)
 		subject_release(s);
 	return rc;
+}
+
+bool subject_is_blown(const struct subject *s)
+{
+	return s->bytes.len && (double)s->opened.after.len > BLOWN * (double)s->bytes.len;
 }
 
 void subject_release(struct subject *s)

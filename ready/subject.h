@@ -29,6 +29,11 @@ struct subject { /* all zero is empty */
 int subject_open(struct subject *s, const char *path, const char *space_kind, struct device *d,
 	struct err *err);
 void subject_release(struct subject *s);
+/*
+ * Is what the compiler's stage makes of the program many times as large? Then its kernels are large, and repeat each
+ * other's work. Such a program takes minutes to compile and longer to run than it need.
+ */
+bool subject_is_blown(const struct subject *s);
 /* Bytes of what goes into a program and what comes out: the least that running it takes. */
 uint64_t subject_least_memory(const struct graph *g);
 

@@ -56,7 +56,7 @@ static int open_for(const char *kind, struct session *s, struct err *err)
 	}
 	if (rc == 0) {
 		spare_share(&program.opened.spares, COMPILE_DEFAULT, &program.original, &s->ahead);
-		rc = lead_hands_on(s->set, program.extract_seconds) ? 0 : 1;
+		rc = lead_turns(s->set, &program);
 	}
 	subject_release(&program);
 	session_close(&later);
@@ -68,9 +68,9 @@ int ahead_open(struct session *s, struct err *err)
 	char kind[SPACE_KIND_ROOM];
 
 	if (!s->next)
-		return 0;
+		return LEAD_BOTH;
 	snprintf(kind, sizeof kind, "%.*s", (int)strcspn(s->next, ","), s->next);
-	return saves(s->set, kind) ? open_for(kind, s, err) : 0;
+	return saves(s->set, kind) ? open_for(kind, s, err) : LEAD_BOTH;
 }
 
 void ahead_take(struct session *s)

@@ -12,7 +12,7 @@
 
 #include "search/session.h"
 
-/* Does so before s is opened, if that saves anything. s->ahead gets the executable. 1: there is time for s alone. */
+/* Does so before s is opened, if that saves anything. s->ahead gets the executable. Says whose turn it is; -1: none. */
 int ahead_open(struct session *s, struct err *err);
 /* Gives it to the open session. */
 void ahead_take(struct session *s);

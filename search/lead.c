@@ -14,7 +14,8 @@
  * handed on, however long that takes; up to half of what the kind has is set aside for that. Where it would take
  * several times what the kind has, nothing is tried. (An LSTM, unrolled, takes 86 s to compile. Of a search of 40 s,
  * 220 s went into rewriting it.) Where that is known before the kind begins, there is time for one kind, and it is this
- * one: of a GPT's training step of 16 layers, rewriting alone took 29%, and both 36%.
+ * one: of a GPT's training step of 16 layers, rewriting alone took 29%, and both 36%. But a program that the compiler
+ * blows up is the next kind's: of a ray marcher nothing was found by rewriting it, and 95% by another rule of fusion.
  */
 #include "search/lead.h"
 
@@ -157,10 +158,16 @@ static bool is_too_long(double check, double seconds, const char *what)
 	return true;
 }
 
-bool lead_hands_on(const struct settings *set, double compiling)
+enum lead_turns lead_turns(const struct settings *set, const struct subject *program)
 {
-	return !set->kinds_chosen || set->seconds <= 0 || !is_too_long(2 * compiling, LEAD_SHARE * set->seconds,
-		"nothing is decided after what is computed in another way");
+	bool blown = subject_is_blown(program);
+
+	if (!set->kinds_chosen || set->seconds <= 0 ||
+		!is_too_long(2 * program->extract_seconds, LEAD_SHARE * set->seconds,
+			blown ? "nothing is computed in another way"
+			      : "nothing is decided after what is computed in another way"))
+		return LEAD_BOTH;
+	return blown ? LEAD_LATER : LEAD_FIRST;
 }
 
 void lead_bound(struct hunt *h, const struct settings *set, double opening)

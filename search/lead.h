@@ -32,10 +32,12 @@ void lead_from(const char *kind, struct buf *path, struct settings *set);
 /* Sets what a kind that others follow may take, `set` being all that is left. */
 void lead_allow(struct hunt_options *o, const struct settings *set);
 /*
- * Is there time for a kind that is not the user's to hand on what it finds, if compiling takes so long? If not, says
- * so. Compiling and loading are the least that a check of the whole program takes.
+ * Is there time for a kind that is not the user's to hand on what it finds in the program, which is opened for a later
+ * kind? If not, says which of them is left out. Compiling and loading are the least that a check of the whole program
+ * takes.
  */
-bool lead_hands_on(const struct settings *set, double compiling);
+enum lead_turns {LEAD_BOTH, LEAD_FIRST, LEAD_LATER};
+enum lead_turns lead_turns(const struct settings *set, const struct subject *program);
 /*
  * Bounds the hunt of a kind that is not the user's: by what opening the program took, if the seconds are not the user's
  * either; and to nothing, if a check of the whole program would take several times the seconds.

@@ -129,6 +129,11 @@ static int run_leading(struct session *s, const char *dir, struct session *last,
 		rc = run_alone(s, last, rest, err);
 		goto out;
 	}
+	if (rc == SINGLE_LATER) {
+		last->set = rest;
+		rc = run_after(last, s->next, s->before, s->aims, err);
+		goto out;
+	}
 	if (rc == SINGLE_ANSWERED)
 		rc = err_set(err, "what %s decides is no program that another kind can go on with", own.space);
 	rc = rc == 0 ? hand_over(s, &program, err) : rc;

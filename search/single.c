@@ -298,8 +298,8 @@ int single_search(struct session *s, struct err *err)
 		lead_allow(&ho, set);
 	s->began = now_seconds();
 	rc = ahead_open(s, err);
-	if (rc == 1)
-		return SINGLE_ALONE;
+	if (rc > LEAD_BOTH)
+		return rc == LEAD_FIRST ? SINGLE_ALONE : SINGLE_LATER;
 	if (rc < 0 || session_open(s, err) < 0 || (stop_asked() && !s->before))
 		return session_not_opened(s, err) < 0 ? -1 : SINGLE_STOPPED;
 	ahead_take(s);

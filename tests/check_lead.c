@@ -159,6 +159,7 @@ static void nothing_is_tried_that_cannot_be_checked(void)
 	struct settings s = asked();
 	struct space space;
 	struct hunt h;
+	struct subject later = {0};
 	struct lab lab;
 
 	s.kinds_chosen = true;
@@ -173,9 +174,18 @@ static void nothing_is_tried_that_cannot_be_checked(void)
 	hunt_checked_in(&h, &space, &lab, 61);
 	h.o.seconds = 20;
 	s.seconds = 40;
-	CHECK(lead_hands_on(&s, 30) && !lead_hands_on(&s, 31)); /* it is compiled and loaded */
+	later.extract_seconds = 30; /* it is compiled and loaded */
+	CHECK_INT(lead_turns(&s, &later), LEAD_BOTH);
+	later.extract_seconds = 31;
+	CHECK_INT(lead_turns(&s, &later), LEAD_FIRST);
+	buf_adds(&later.bytes, "ab");
+	buf_adds(&later.opened.after, "ababababab");
+	CHECK_INT(lead_turns(&s, &later), LEAD_FIRST);
+	buf_adds(&later.opened.after, "a"); /* what the compiler blows up is better decided by its own kind */
+	CHECK_INT(lead_turns(&s, &later), LEAD_LATER);
 	s.kinds_chosen = false; /* who names a kind has all of it */
-	CHECK(lead_hands_on(&s, 31));
+	CHECK_INT(lead_turns(&s, &later), LEAD_BOTH);
+	subject_release(&later);
 	lead_bound(&h, &s, 100);
 	CHECK_INT(h.o.budget, 100);
 }

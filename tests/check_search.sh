@@ -438,9 +438,15 @@ for graph in large.hlo "$depthwise"; do
 	esac
 done
 done_ large_programs_are_opened_for_the_later_kind_first
-"$search" "${fake[@]/*depthwise*/large.hlo}" --seconds 0.001 --out ahead >out 2>talk || fail "$(cat talk)"
+large=("${fake[@]/*depthwise*/large.hlo}")
+"$search" "${large[@]}" --seconds 0.001 --out ahead >out 2>talk || fail "$(cat talk)"
 grep -q 'so --space rewrite,fusion' talk && grep -q 'nothing is decided after what is computed in another way' talk ||
 	fail "said: $(cat talk)"
 [ "$(field space ahead/config.json)" = rewrite ] || fail "of the kind $(field space ahead/config.json)"
 done_ the_first_kind_is_alone_where_compiling_takes_too_long
+FAKE_PLUGIN="fake:any=1;blown=2000" "$search" "${large[@]}" --seconds 0.001 --out blown >out 2>talk ||
+	fail "$(cat talk)"
+grep -q 'search: nothing is computed in another way' talk || fail "said: $(cat talk)"
+[ "$(field space blown/config.json)" = fusion ] || fail "of the kind $(field space blown/config.json)"
+done_ the_later_kind_is_alone_where_the_compiler_blows_the_program_up
 exit $failed

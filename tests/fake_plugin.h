@@ -45,6 +45,7 @@
  *	wide=50     percent of their time that programs take if they are compiled for wider vectors
  *	welded=50   ... in which small kernels are welded
  *	applied=2   factor of the outputs of programs compiled with only the passes after fusion
+ *	blown=99    KiB, 16 to 2,047, by which the program is larger after fusion, of a field that nobody reads
  *	passes=none twice another   what a probe of the passes finds: no passes, fusion twice, or a program that becomes
  *		    another one if it is compiled with some passes only
  */
@@ -255,8 +256,20 @@ static PJRT_Error *act(const char *verb, const char *doing)
 	return NULL;
 }
 
-/* Writes one dumped HloProto, whose field 1 is the program; an empty file if nobody may take it. */
-static void dump_one(const char *folder, int n, const char *name, const PJRT_Executable *e)
+/* Writes the tag of a field, in one byte or two, and how many bytes it has. */
+static void put_field(FILE *f, const char *tag, size_t n)
+{
+	fputs(tag, f);
+	for (; n > 127; n >>= 7)
+		fputc((int)(n & 127) | 128, f);
+	fputc((int)n, f);
+}
+
+/*
+ * Writes one dumped HloProto, whose field 1 is the program, with `more` bytes in a field of its own; an empty file if
+ * nobody may take it.
+ */
+static void dump_one(const char *folder, int n, const char *name, const PJRT_Executable *e, size_t more)
 {
 	char path[512];
 	snprintf(path, sizeof path, "%.*s/module_0000.fake.%s.hlo.pb", n, folder, name);
@@ -267,13 +280,13 @@ static void dump_one(const char *folder, int n, const char *name, const PJRT_Exe
 		fclose(f);
 		return;
 	}
-	fputc(0x0a, f);
-	for (size_t left = e->n;; left >>= 7) {
-		fputc((int)(left & 127) | (left > 127 ? 128 : 0), f);
-		if (left <= 127)
-			break;
-	}
+	put_field(f, "\x0a", e->n + (more ? more + 5 : 0));
 	fwrite(e->code, 1, e->n, f);
+	if (more) {
+		put_field(f, "\xfa\x7f", more);
+		for (size_t i = 0; i < more; i++)
+			fputc(' ', f);
+	}
 	fclose(f);
 }
 
@@ -306,11 +319,12 @@ static void dump(const char *options, size_t n, const PJRT_Executable *e)
 	const char *at = memmem(options, n, "xla_dump_to", 11);
 	if (!at)
 		return;
-	dump_one(at + 15, at[14], "before_optimizations", e);
-	dump_one(at + 15, at[14], "0000.passes.after_early.before_fusion", e);
-	dump_one(at + 15, at[14], "0001.passes.after_fusion.before_late", e);
-	dump_one(at + 15, at[14], "0002.passes.after_late.before_later", NULL);
-	dump_one(at + 15, at[14], "cpu_after_optimizations", told_by(e, "arranged") ? e : NULL);
+	size_t more = (size_t)atoi(told("blown", "0")) << 10; /* 0, or 16 KiB and more: three bytes of length */
+	dump_one(at + 15, at[14], "before_optimizations", e, 0);
+	dump_one(at + 15, at[14], "0000.passes.after_early.before_fusion", e, 0);
+	dump_one(at + 15, at[14], "0001.passes.after_fusion.before_late", e, more);
+	dump_one(at + 15, at[14], "0002.passes.after_late.before_later", NULL, 0);
+	dump_one(at + 15, at[14], "cpu_after_optimizations", told_by(e, "arranged") ? e : NULL, 0);
 }
 
 #define HASH_PRIME 1099511628211u
