@@ -29,7 +29,7 @@
 #include "ready/user_program.h"
 #include "ready/turns.h"
 
-#define BLOWN 5.0 /* times as large as the program: others become 1.5 to 2.5 times as large */
+#define BLOWN 3.0 /* times as large as the program: most become 1.5 to 2.5 times as large */
 
 /* Reads the program, with what it calls put in the place of the calls where the kind wants that. */
 static int read_module(struct subject *s, const struct buf *program, struct err *err)
