@@ -171,10 +171,14 @@ static int try_rule(struct hunt *h, const struct space_start *rule, const uint8_
 	return rc;
 }
 
-/* Begins by the best of the kind's rules, or at the default. */
+/*
+ * Begins by the best of the kind's rules, or at the default. What is left after a rule that is good is better spent on
+ * steps than on another rule.
+ */
 static int begin_by_rule(struct hunt *h, const uint8_t *dflt, struct err *err)
 {
 	const struct space_start *rule = tries_rules(h) ? h->s->ops->starts : NULL, *taken = NULL;
+	double enough = now_seconds() + of_time(h, MOST);
 	struct estimate best = {0};
 	int rc = 0;
 
@@ -184,6 +188,8 @@ static int begin_by_rule(struct hunt *h, const uint8_t *dflt, struct err *err)
 	}
 	for (; rule && rule->name && rc == 0 && is_affordable(h) && !stop_asked(); rule++) {
 		bool better;
+		if (taken && now_seconds() > enough)
+			break;
 		rc = try_rule(h, rule, dflt, &best, &better, err);
 		taken = better ? rule : taken;
 	}

@@ -8,7 +8,9 @@
 #include "tests/test.h"
 
 #define PROGRAM "examples/graphs/held-out/ranker.pb.zst"
-#define RULE HUNT_NAMED /* greedy, the first of the kind's starts */
+#define SPLIT 0 /* of the kind's starts */
+#define GREEDY 1
+#define RULE (HUNT_NAMED + GREEDY)
 
 struct bed {
 	struct device *d;
@@ -29,7 +31,7 @@ static bool open_bed(struct bed *b)
 	}
 	b->greedy = mem_alloc(b->lab.space->n_sites);
 	b->apart = mem_zalloc(b->lab.space->n_sites, 1);
-	b->lab.space->ops->starts[0].fill(b->lab.space, b->greedy);
+	b->lab.space->ops->starts[GREEDY].fill(b->lab.space, b->greedy);
 	b->lab.kind = COST_MEASURED;
 	return true;
 }
@@ -134,7 +136,7 @@ static void only_who_may_and_can(void)
 	close_bed(&b);
 }
 
-/* By the second rule some sites are as greedy has them, the others as the default; without large kernels, all these. */
+/* By this rule some sites are as greedy has them, the others as the default; without large kernels, all these. */
 static void large_kernels_are_taken_apart(void)
 {
 	uint32_t as_greedy = 0, n;
@@ -146,11 +148,11 @@ static void large_kernels_are_taken_apart(void)
 	n = b.lab.space->n_sites;
 	all = mem_alloc(n);
 	split = mem_alloc(n);
-	b.lab.space->ops->starts[1].fill(b.lab.space, split);
+	b.lab.space->ops->starts[SPLIT].fill(b.lab.space, split);
 	CHECK(memcmp(split, b.greedy, n) == 0);
 	for (uint32_t i = 0; i < n; i++)
 		b.lab.space->site[i].dflt = all[i] = (uint8_t)(b.lab.space->site[i].choices - 1);
-	b.lab.space->ops->starts[1].fill(b.lab.space, split);
+	b.lab.space->ops->starts[SPLIT].fill(b.lab.space, split);
 	for (uint32_t i = 0; i < n; i++) {
 		CHECK(split[i] == all[i] || split[i] == b.greedy[i]);
 		as_greedy += split[i] != all[i];
