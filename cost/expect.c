@@ -124,12 +124,13 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 #define RUNS 4 /* of each side of a pair of whole programs */
 
 /*
- * A pair of whole programs: what is not kept of it has to be compiled, and takes as long as whole programs took lately.
- * Of the first, only its size is known, and that it is no faster than the program was when it was opened, however
- * crowded the machine was then. (A GPT of 48 layers takes its compiler five times as long as any other program of that
- * size. The first step of a search of 300 s was two such programs, and took more than 120 of them.)
+ * Seconds for a pair of whole programs, of which `anew` sides are not kept. These are compiled, and each takes as long
+ * as whole programs took lately. If none was compiled yet, their size tells, but they take no less than the program
+ * took when it was opened, however crowded the machine was then. (A GPT of 48 layers takes its compiler five times as
+ * long as any other program of that size. The first step of a search of 300 s was two such programs, and took more than
+ * 120 s.)
  */
-static double of_programs(const struct cost *c, int anew, size_t bytes)
+static double of_programs(const struct cost *c, unsigned anew, size_t bytes)
 {
 	double sides = anew * c->side_seconds;
 
@@ -141,16 +142,19 @@ static double of_programs(const struct cost *c, int anew, size_t bytes)
 /* What one region adds. */
 static int add_seconds(struct cost *c, const struct region *r, double *seconds, size_t *bytes, struct err *err)
 {
+	const struct buf *side[2] = {&r->a, &r->b};
 	struct price ignored;
 	int found = r->key[0] == r->key[1] ? 1 : cost_find(c, r->key, &ignored, err);
-	int anew = 2;
-	size_t size;
+	unsigned anew = 0;
+	size_t size = 0;
 
 	if (found != 0)
 		return found < 0 ? -1 : 0;
-	if (r->whole)
-		anew = !cost_is_kept(c, &r->a) + !cost_is_kept(c, &r->b);
-	size = (r->a.len + r->b.len) * (unsigned)anew / 2;
+	for (int i = 0; i < 2; i++)
+		if (!r->whole || !cost_is_kept(c, side[i])) {
+			anew++;
+			size += side[i]->len;
+		}
 	*bytes += size;
 	*seconds += r->whole ? of_programs(c, anew, size) : pace_of(&c->pace, size);
 	return 0;

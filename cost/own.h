@@ -31,7 +31,7 @@ struct cost {
 	struct worth worth;
 	struct pace pace; /* of regions that are priced for the first time */
 	double program_seconds; /* that the compiler took for the program when it was opened; 0: not known */
-	double side_seconds; /* that a whole program took lately; 0: not known */
+	double side_seconds; /* that compiling a whole program took lately, on the mean; 0: not known */
 	struct rng rng;
 	struct prices prices;	/* by the key of a region, or the hash of a module */
 	struct prices figures;	/* by the hash of a configuration */
@@ -85,12 +85,12 @@ int cost_path(struct space *s, const uint8_t *a, const uint8_t *b, size_t limit,
 	struct err *err);
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err);
-/* A mean of what was lately, `mean`, with what is now; 0: nothing was. */
+/* The mean of what was lately, once `now` is added; a mean of 0: nothing was before. */
 static inline double cost_lately(double mean, double now)
 {
 	return mean > 0 ? mean + COST_LATELY * (now - mean) : now;
 }
-bool cost_is_kept(struct cost *c, const struct buf *program); /* is a whole program here, compiled? */
+bool cost_is_kept(struct cost *c, const struct buf *program); /* is a whole program here in compiled form? */
 /* How precisely a region is measured: as the caller asks, but not longer than the answer is worth. */
 struct precision cost_region_precision(const struct cost *c, const struct region *r, size_t regions,
 	const struct precision *p);

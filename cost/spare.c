@@ -103,7 +103,8 @@ const struct spare *spare_get(struct spares *k, enum compile_how how, const stru
 	return p;
 }
 
-void spare_share(struct spares *k, enum compile_how how, const struct buf *module, struct spares *to)
+void spare_share_as(struct spares *k, enum compile_how how, const struct buf *module, struct spares *to,
+	enum compile_how as_how, const struct buf *as)
 {
 	const struct spare *p = spare_get(k, how, module);
 	struct compiled c = {.outcome = OUTCOME_OK};
@@ -112,7 +113,12 @@ void spare_share(struct spares *k, enum compile_how how, const struct buf *modul
 		return;
 	c.seconds = p->seconds;
 	c.serialised = p->executable; /* borrowed */
-	spare_put(to, how, module, &c);
+	spare_put(to, as_how, as, &c);
+}
+
+void spare_share(struct spares *k, enum compile_how how, const struct buf *module, struct spares *to)
+{
+	spare_share_as(k, how, module, to, how, module);
 }
 
 void spare_lend(struct spares *k, enum compile_how how, const struct buf *module, struct device *d, struct compiled *c)

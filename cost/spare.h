@@ -45,6 +45,9 @@ void spare_put(struct spares *k, enum compile_how how, const struct buf *module,
 const struct spare *spare_get(struct spares *k, enum compile_how how, const struct buf *module);
 /* Gives `to` what `k` has of a program, if anything. */
 void spare_share(struct spares *k, enum compile_how how, const struct buf *module, struct spares *to);
+/* ... as that of another program, which the compiler makes the same of. */
+void spare_share_as(struct spares *k, enum compile_how how, const struct buf *module, struct spares *to,
+	enum compile_how as_how, const struct buf *as);
 
 /*
  * device_compile of HLO, or the loading of what was kept of it; compiled, it is kept. `k` may be NULL. out->seconds is

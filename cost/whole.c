@@ -129,27 +129,23 @@ int cost_alone(struct cost *c, const uint8_t *config, struct timing *t, struct e
 }
 
 /*
- * Where a kind reads nothing back, what the compiler makes of the original stands for the default as applied, which is
- * one side of the first pairs of whole programs. (The first such pair of a state space model's training step was to
- * take 14 s of the 15 that were left, half of them for what had been compiled already.)
+ * Where a kind reads nothing back, the compiler's own program stands for the default as applied. The default is a side
+ * of the first pairs of whole programs, so the executable is kept as the default's, too. (The first such pair of a
+ * state space model's training step was to take 14 s of the 15 that were left. Half of that was for the default.)
  */
 static int keep_for_default(struct cost *c, struct err *err)
 {
-	const struct spare *own = c->o.spares ? spare_get(c->o.spares, COMPILE_DEFAULT, c->o.original) : NULL;
-	struct compiled p = {.outcome = OUTCOME_OK};
 	struct buf module = {0};
 	uint8_t *config;
 	int rc;
 
-	if (!own || c->space->ops->decode)
+	if (!c->o.spares || c->space->ops->decode)
 		return 0;
 	config = mem_alloc(c->space->n_sites);
 	space_default(c->space, config);
 	rc = applied(c, config, &module, err);
-	p.seconds = own->seconds;
-	p.serialised = own->executable; /* borrowed */
 	if (rc == 0)
-		spare_put(&c->sides, COMPILE_APPLIED, &module, &p);
+		spare_share_as(c->o.spares, COMPILE_DEFAULT, c->o.original, &c->sides, COMPILE_APPLIED, &module);
 	buf_release(&module);
 	mem_free(config);
 	return rc;

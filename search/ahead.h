@@ -12,7 +12,10 @@
 
 #include "search/session.h"
 
-/* Does so before s is opened, if that saves anything. s->ahead gets the executable. Says whose turn it is; -1: none. */
+/*
+ * Does so before s is opened, if that saves anything. s->ahead gets the executable. Returns whose turn it is (enum
+ * lead_turns); -1: error.
+ */
 int ahead_open(struct session *s, struct err *err);
 /* Gives it to the open session. */
 void ahead_take(struct session *s);

@@ -36,7 +36,7 @@ void lead_allow(struct hunt_options *o, const struct settings *set);
  * kind? If not, says which of them is left out. Compiling and loading are the least that a check of the whole program
  * takes.
  */
-enum lead_turns {LEAD_BOTH, LEAD_FIRST, LEAD_LATER};
+enum lead_turns {LEAD_BOTH, LEAD_FIRST, LEAD_LATER}; /* who decides: both kinds, or one of them alone */
 enum lead_turns lead_turns(const struct settings *set, const struct subject *program);
 /*
  * Bounds the hunt of a kind that is not the user's: by what opening the program took, if the seconds are not the user's

@@ -12,7 +12,7 @@
 #define SINGLE_LED 2	  /* another kind should lead */
 #define SINGLE_STOPPED 3  /* the user stopped it before it was open, and a kind before it found nothing */
 #define SINGLE_ALONE 4	  /* another kind follows, for which there is no time; nothing is open */
-#define SINGLE_LATER 5	  /* ... which is the one that there is time for */
+#define SINGLE_LATER 5	  /* another kind follows, and there is time for that one alone; nothing is open */
 
 /* Opens the session, and searches until the budget is used up. */
 int single_search(struct session *s, struct err *err);

@@ -91,9 +91,9 @@ static double plain_seconds(const struct hunt *h)
 
 /*
  * Is there time to compile the program once more? It may take much less than the compiler's own, but hardly more.
- * Nothing is worth as much time as another rule for a program that is blown up. (Of a ray marcher of 13,000
- * instructions XLA makes 15 times as many. Another rule's program takes 95% less time. It was expected to take 13 s to
- * compile, and 8 of 60 were planned for it, so nothing was found.)
+ * In a program that is blown up no step is worth as much as another rule. (XLA makes 15 times as many instructions of a
+ * ray marcher's 13,000. By another rule it takes 95% less time. Compiling it so was expected to take 13 s of 60, and no
+ * more than 8 were planned, so the rule was not tried and nothing was found.)
  */
 static bool is_affordable(const struct hunt *h)
 {
@@ -172,8 +172,8 @@ static int try_rule(struct hunt *h, const struct space_start *rule, const uint8_
 }
 
 /*
- * Begins by the best of the kind's rules, or at the default. What is left after a rule that is good is better spent on
- * steps than on another rule.
+ * Begins by the best of the kind's rules, or at the default. Once a rule is good and a share of the time is used, the
+ * rest is for steps and not for another rule.
  */
 static int begin_by_rule(struct hunt *h, const uint8_t *dflt, struct err *err)
 {
@@ -188,6 +188,7 @@ static int begin_by_rule(struct hunt *h, const uint8_t *dflt, struct err *err)
 	}
 	for (; rule && rule->name && rc == 0 && is_affordable(h) && !stop_asked(); rule++) {
 		bool better;
+
 		if (taken && now_seconds() > enough)
 			break;
 		rc = try_rule(h, rule, dflt, &best, &better, err);

@@ -243,13 +243,13 @@ static void own_program_stands_for_the_default(void)
 	}
 }
 
-/* Compiles for so many seconds, by the clock on the wall of whoever asks. */
+/* Compiles at once, and says that it took so many seconds. */
 #define SLOW 8.0
-static const struct device_ops *quick;
+static struct device_ops quick;
 static int slow_compile(struct device *d, enum compile_how how, const char *format, const void *p, size_t n,
 	unsigned want, struct compiled *out, struct err *err)
 {
-	int rc = quick->compile(d, how, format, p, n, want, out, err);
+	int rc = quick.compile(d, how, format, p, n, want, out, err);
 
 	out->seconds = SLOW;
 	if (rc == 0 && want & WANT_SERIALISED)
@@ -266,7 +266,7 @@ static void the_own_program_is_not_compiled_for_a_block(void)
 	struct lab lab;
 	struct hunt h;
 
-	quick = &(struct device_ops){.compile = ops.compile};
+	quick = ops;
 	ops.compile = slow_compile;
 	if (!CHECK(lab_open(&lab, PROGRAM, "rewrite", d, &(struct cost_options){0}, NULL, &err) == 0)) {
 		printf("%s\n", err.text);

@@ -29,7 +29,7 @@ sys.path[:0] = [str(HERE.parent.parent / "python"), str(HERE)]
 import vantage  # noqa: E402
 
 OURS = ("guided", "random")
-GROUND = ("--no-codegen", "--no-weld")  # ours has no more than what the arena decides
+GROUND = ("--no-codegen", "--no-weld")  # the arena decides neither, so ours may not
 MOMENTS = (1, 3, 10, 30)  # seconds, of the table by seconds
 
 
