@@ -56,7 +56,7 @@ static int open_for(const char *kind, struct session *s, struct err *err)
 	}
 	if (rc == 0) {
 		spare_share(&program.opened.spares, COMPILE_DEFAULT, &program.original, &s->ahead);
-		rc = lead_turns(s->set, &program);
+		rc = (int)lead_turns(s->set, &program);
 	}
 	subject_release(&program);
 	session_close(&later);

@@ -82,7 +82,7 @@ static void cut_chain(uint32_t n, float *effect)
 {
 	struct graph g = {0};
 	struct err err = {{0}};
-	struct space *s;
+	struct space *s = NULL;
 	struct buf t = {0};
 	uint8_t *config;
 
