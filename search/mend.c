@@ -1,6 +1,6 @@
 /*
  * mend.c - see the header. Rules are taken back one at a time, never two: the first answer whose numbers are right
- * stays.
+ * stays. If none is, all that the last kind decided is taken back.
  */
 #include "search/mend.h"
 
@@ -21,18 +21,15 @@ static void drop(struct hunt *h, const struct ruled *p, const uint8_t *config)
 	hunt_add_point(h);
 }
 
-/* The answer without the rule becomes the answer. */
-static void adopt(struct verdict *v, struct hunt *h, const struct ruled *p, const uint8_t *config,
+/* The answer without p, which is called `what`, becomes the answer. */
+static void adopt(struct verdict *v, struct hunt *h, const struct ruled *p, const char *what, const uint8_t *config,
 	const struct verdict *mended)
 {
 	struct numbers was = v->numbers;
-	char name[80];
 
-	ruled_name(h, p, name, sizeof name);
 	*v = *mended;
-	snprintf(v->compared, sizeof v->compared,
-		"What follows the rule %s was taken back in %u place%s: with it, %.250s. %.350s", name, p->places,
-		p->places == 1 ? "" : "s", was.detail, mended->compared);
+	snprintf(v->compared, sizeof v->compared, "What %s was taken back in %u place%s: with it, %.250s. %.350s", what,
+		p->places, p->places == 1 ? "" : "s", was.detail, mended->compared);
 	drop(h, p, config);
 }
 
@@ -64,13 +61,23 @@ static int compare(struct hunt *h, struct device *d, const uint8_t *config, stru
 	return rc;
 }
 
+/* All that this kind decided, and `config` without it. */
+static struct ruled everything(const struct hunt *h, uint8_t *config)
+{
+	struct ruled all = {.change = h->running.value};
+
+	space_default(h->s, config);
+	for (uint32_t i = 0; i < h->s->n_sites; i++)
+		all.places += config[i] != h->config[i];
+	return all;
+}
+
 /* Takes everything back. */
 static void give_up(struct hunt *h)
 {
 	uint8_t *dflt = MEM_NEW(h->s->n_sites + 1, uint8_t);
-	struct ruled all = {.change = h->running.value};
+	struct ruled all = everything(h, dflt);
 
-	space_default(h->s, dflt);
 	drop(h, &all, dflt);
 	mem_free(dflt);
 }
@@ -108,32 +115,66 @@ int mend_before_others(struct hunt *h, struct device *d, struct err *err)
 	return rc;
 }
 
-int mend_answer(struct verdict *v, struct hunt *h, const struct verdict_options *o, struct err *err)
+static bool refused(const struct verdict *v)
+{
+	return v->outcome == OUTCOME_OK && v->numbers.outcome == OUTCOME_WRONG_NUMBERS && !v->numbers.silent;
+}
+
+/* Asks once more, of `config`, which is the hunt's without p. */
+static int ask_without(struct verdict *v, struct hunt *h, const struct verdict_options *o, const struct ruled *p,
+	const char *what, const uint8_t *config, struct err *err)
 {
 	struct verdict mended;
+	int rc;
+
+	talk("the numbers are refused: %s; once more without what %s", v->numbers.detail, what);
+	rc = verdict_reach(&mended, h->lab, config, o, err);
+	if (rc == 0 && mended.outcome == OUTCOME_OK && mended.numbers.outcome == OUTCOME_OK)
+		adopt(v, h, p, what, config, &mended);
+	return rc;
+}
+
+/* Without the rules of this kind, one at a time. `config` has room for two, and is all zero. */
+static int mend_by_rules(struct verdict *v, struct hunt *h, const struct verdict_options *o, uint8_t *config,
+	struct err *err)
+{
+	uint8_t *before = config + h->s->n_sites;
+	char name[80], what[100];
 	struct ruled *part;
-	uint8_t *config;
 	size_t n;
 	int rc = 0;
 
-	if (v->outcome != OUTCOME_OK || v->numbers.outcome != OUTCOME_WRONG_NUMBERS || v->numbers.silent ||
-		!h->s->ops->rule)
-		return 0;
-	config = MEM_NEW(2 * h->s->n_sites + 1, uint8_t);
-	part = ruled_list(h, config + h->s->n_sites, &n);
-	for (size_t i = 0; n > 1 && i < n && i < TRIES && rc == 0 && !stop_asked(); i++) {
-		char name[80];
+	part = ruled_list(h, before, &n);
+	for (size_t i = 0; n > 1 && i < n && i < TRIES && rc == 0 && refused(v) && !stop_asked(); i++) {
 		ruled_name(h, &part[i], name, sizeof name);
-		talk("the numbers are refused: %s; once more without what follows the rule %s", v->numbers.detail,
-			name);
-		ruled_without(h, part[i].rule, h->config, config + h->s->n_sites, config);
-		rc = verdict_reach(&mended, h->lab, config, o, err);
-		if (rc == 0 && mended.outcome == OUTCOME_OK && mended.numbers.outcome == OUTCOME_OK) {
-			adopt(v, h, &part[i], config, &mended);
-			break;
-		}
+		snprintf(what, sizeof what, "follows the rule %s", name);
+		ruled_without(h, part[i].rule, h->config, before, config);
+		rc = ask_without(v, h, o, &part[i], what, config, err);
 	}
 	mem_free(part);
+	return rc;
+}
+
+/* Without anything of this kind: what is left is what the kinds before it made. */
+static int mend_by_kind(struct verdict *v, struct hunt *h, const struct verdict_options *o, uint8_t *config,
+	struct err *err)
+{
+	struct ruled all = everything(h, config);
+	char what[SPACE_KIND_ROOM + 20];
+
+	snprintf(what, sizeof what, "the kind %s decided", h->s->ops->kind->name);
+	return all.places ? ask_without(v, h, o, &all, what, config, err) : 0;
+}
+
+int mend_answer(struct verdict *v, struct hunt *h, const struct verdict_options *o, struct err *err)
+{
+	uint8_t *config = MEM_NEW(2 * h->s->n_sites + 1, uint8_t);
+	int rc = 0;
+
+	if (refused(v) && h->s->ops->rule)
+		rc = mend_by_rules(v, h, o, config, err);
+	if (rc == 0 && refused(v) && h->lab->derived && !stop_asked())
+		rc = mend_by_kind(v, h, o, config, err);
 	mem_free(config);
 	return rc;
 }

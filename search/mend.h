@@ -4,8 +4,9 @@
  * Some ways to compute a value are right and yet less accurate: a variance from a sum and a sum of squares is bad if
  * the mean is much larger than the spread. The verdict refuses an answer with one such place, however much all others
  * gain. So if numbers are refused, the choices of one rule of the kind (space_ops.rule) are taken back, of that first
- * which is believed to gain least, and the verdict is asked again. What it says of the answer without the rule is its
- * word, as long as the numbers are right then.
+ * which is believed to gain least, and the verdict is asked again. If that does not help, or the kind has no rules,
+ * what the kinds before it made is judged alone. What the verdict says of the answer without them is its word, as long
+ * as the numbers are right then.
  */
 #ifndef SEARCH_MEND_H
 #define SEARCH_MEND_H
@@ -13,7 +14,7 @@
 #include "search/hunt.h"
 #include "search/verdict.h"
 
-/* Changes the verdict and h->config, if the numbers were refused and are right without the choices of one rule. */
+/* Changes the verdict and h->config, if the numbers were refused and are right without some of the choices. */
 int mend_answer(struct verdict *v, struct hunt *h, const struct verdict_options *o, struct err *err);
 
 /*

@@ -193,7 +193,8 @@ static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 	dump(a->compile_options, a->compile_options_size, e);
 	say_passes();
 	bool some = memmem(a->compile_options, a->compile_options_size, "xla_enable_hlo_passes_only", 26);
-	e->factor = some ? atof(told("applied", "1")) : 1;
+	bool fused = some && memmem(a->program->code, a->program->code_size, "\x12\x06" "fusion", 8);
+	e->factor = fused ? atof(told("applied", "1")) : 1;
 	e->us *= percent(a->compile_options, a->compile_options_size, "vector_width", "wide") *
 		 percent(a->program->code, a->program->code_size, "xla_cpu_small_call", "welded");
 	e->n -= some && asked_for_passes("another");

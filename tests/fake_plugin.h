@@ -44,7 +44,8 @@
  *	nth=5       the fifth program that a worker compiles aborts
  *	wide=50     percent of their time that programs take if they are compiled for wider vectors
  *	welded=50   ... in which small kernels are welded
- *	applied=2   factor of the outputs of programs compiled with only the passes after fusion
+ *	applied=2   factor of the outputs of programs that are compiled with only the passes after fusion, if they have
+ *		    fusions
  *	blown=99    KiB, 16 to 2,047, by which the program is larger after fusion, of a field that nobody reads
  *	passes=none twice another   what a probe of the passes finds: no passes, fusion twice, or a program that becomes
  *		    another one if it is compiled with some passes only
