@@ -29,6 +29,7 @@
 #define LATELY 0.2			/* the weight of the last one in a mean of what was lately */
 #define LONG_WAIT 0.9			/* of a module's compilation: whoever waits longer compiles one meanwhile */
 #define HELD_BYTES ((size_t)4 << 20)	/* of modules: larger ones are not held for a measurement that may not come */
+#define LOOK 0.2			/* seconds after which whoever waits looks whether the user wants to stop */
 #define MOST_IDLE 4096		       /* jobs that were done, at least in part, and are not wanted now */
 
 void ahead_release(struct ahead *a)
@@ -298,12 +299,12 @@ void pool_do(struct pool *p, struct device *d, struct job *j)
 	pthread_cond_broadcast(&p->made);
 }
 
-/* The caller waits for what helpers are making. */
+/* The caller waits for what helpers are making. A signal wakes nobody who waits for other threads, so it looks. */
 static void wait_for_helpers(struct pool *p, const struct device *d)
 {
-	double began = now_seconds();
+	double began = now_seconds(), look = began + LOOK, until = d->until;
 
-	pool_wait(&p->made, &p->lock, d->until);
+	pool_wait(&p->made, &p->lock, d->heeds_stop && (until <= 0 || until > look) ? look : until);
 	p->waited += now_seconds() - began;
 }
 
