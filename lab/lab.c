@@ -181,6 +181,54 @@ void lab_remember(struct lab *l, const struct timing *t)
 	opened_keep(o, &l->subject.original, l->device);
 }
 
+/* A program with at most this share of added instructions counts as the same. */
+#define ADDED_MOST 1e-2
+
+/*
+ * If compiling is dear and every part of the compiler's own program was read back, the default as read back is taken to
+ * be that program. To compile and run both would double what opening takes and tell next to nothing. Where a kind reads
+ * nothing back, the default is that program.
+ */
+bool lab_own_stands(const struct lab *l)
+{
+	const struct space_account *a = &l->space->account;
+	bool read_back = a->parts > 0 && a->equal == a->parts && a->added <= ADDED_MOST * l->space->graph->n_nodes;
+
+	return (read_back || !l->space->ops->decode) && l->subject.extract_seconds >= SPARE_DEAR;
+}
+
+/* What the compiler made of the subject when it was opened is kept as what is made of its default. */
+static int keep_own(struct lab *l, struct err *err)
+{
+	struct spares *k = &l->subject.opened.spares;
+	uint8_t *dflt = mem_alloc(l->space->n_sites + 1);
+	struct buf module = {0};
+	int rc;
+
+	space_default(l->space, dflt);
+	rc = l->space->ops->apply(l->space, dflt, &module, err);
+	if (rc == 0)
+		spare_share_as(k, COMPILE_DEFAULT, &l->subject.original, k, COMPILE_APPLIED, &module);
+	buf_release(&module);
+	mem_free(dflt);
+	return rc;
+}
+
+int lab_derive(struct lab *l, struct lab *from, struct err *err)
+{
+	struct subject *s = &l->subject, *own = &from->subject;
+
+	if (lab_own_stands(l) && keep_own(l, err) < 0)
+		return -1;
+	spare_share(&own->opened.spares, COMPILE_DEFAULT, &own->original, &s->opened.spares);
+	buf_reset(&s->original);
+	buf_add(&s->original, own->original.data, own->original.len);
+	mem_free(s->name);
+	s->name = mem_strdup(own->name);
+	l->derived = true;
+	return 0;
+}
+
 int lab_objective(const char *name, int *quantity, struct err *err)
 {
 	enum quantity q = name ? quantity_find(name) : QUANTITY_COUNT;

@@ -63,6 +63,12 @@ struct lab { /* all zero is empty; not to be moved once open */
 	int64_t graph_id, space_id; /* in the store */
 };
 
+/* Does the compiler's own program stand for the default as it was read back, because to compile both would be dear? */
+bool lab_own_stands(const struct lab *l);
+
+/* The subject was made from the program of `from` by other decisions: answers are compared with that one from then. */
+int lab_derive(struct lab *l, struct lab *from, struct err *err);
+
 /* Finds the value of --objective for cost_options.quantity; `name` is NULL if the user did not give it. */
 int lab_objective(const char *name, int *quantity, struct err *err);
 

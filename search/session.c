@@ -254,15 +254,8 @@ int session_open(struct session *s, struct err *err)
 		open_advisor(s, backend, err) < 0)
 		return -1;
 	s->lab.subject.opened.spares.plain = s->device && s->info.plain;
-	if (s->before) { /* the compiler's own program is made from the user's */
-		const struct buf *own = &s->before->lab.subject.original;
-		spare_share(&s->before->lab.subject.opened.spares, COMPILE_DEFAULT, own, &s->lab.subject.opened.spares);
-		buf_reset(&s->lab.subject.original);
-		buf_add(&s->lab.subject.original, own->data, own->len);
-		mem_free(s->lab.subject.name);
-		s->lab.subject.name = mem_strdup(s->before->lab.subject.name);
-		s->lab.derived = true;
-	}
+	if (s->before && lab_derive(&s->lab, &s->before->lab, err) < 0)
+		return -1;
 	if (set->from && s->lab.space->ops->kind->arranging)
 		return err_set(err, "decisions of the kind %s are looked for anew each time: --from is for choices "
 			"that are priced one by one", s->lab.space->ops->kind->name);

@@ -64,24 +64,9 @@ void hunt_add_point(struct hunt *h)
 		(struct hunt_point){h->evaluations, hunt_seconds(h), h->running.value, h->running.se};
 }
 
-/* A program with at most this share of added instructions counts as the same; a larger one if compiling takes long. */
-#define ADDED_MOST 1e-3
-#define ADDED_TO_DEAR 1e-2
-#define DEAR 60.0
-
-/*
- * If compiling is dear and every part of the compiler's own program was read back, the default as read back is taken to
- * be that program. To compile and run both would double what opening takes and tell next to nothing. Where a kind reads
- * nothing back, the default is that program.
- */
 bool hunt_own_stands(const struct hunt *h)
 {
-	const struct space_account *a = &h->s->account;
-	double share = h->lab->subject.extract_seconds >= DEAR ? ADDED_TO_DEAR : ADDED_MOST;
-	bool read_back = a->parts > 0 && a->equal == a->parts && a->added <= share * h->s->graph->n_nodes;
-	bool complete = read_back || !h->s->ops->decode;
-
-	return complete && !h->lab->derived && h->lab->subject.extract_seconds >= SPARE_DEAR;
+	return !h->lab->derived && lab_own_stands(h->lab);
 }
 
 int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, struct err *err)
