@@ -40,6 +40,21 @@ void chain_release(struct chain *c)
 	*c = (struct chain){0};
 }
 
+/* Moves the sites that are dear behind the others, both in the order in which they are. */
+static void put_dear_last(struct chain *c)
+{
+	const struct space *s = c->lab->space;
+	uint32_t *dear = mem_alloc(c->n_sites * sizeof *dear), n = 0, m = 0;
+
+	for (uint32_t i = 0; i < c->n_sites; i++)
+		if (s->ops->dear && s->ops->dear(s, c->sites[i]))
+			dear[m++] = c->sites[i];
+		else
+			c->sites[n++] = c->sites[i];
+	memcpy(c->sites + n, dear, m * sizeof *dear);
+	mem_free(dear);
+}
+
 void chain_order(struct chain *c)
 {
 	struct rng r;
@@ -47,6 +62,7 @@ void chain_order(struct chain *c)
 	memcpy(c->sites, c->visited, c->n_sites * sizeof *c->sites);
 	stream(c, STREAM_ORDER, c->at.sweep, &r);
 	rng_shuffle(&r, c->sites, c->n_sites);
+	put_dear_last(c);
 }
 
 /* After the anchor `t`: is the sum still right? If it has drifted, it goes on from the anchor. */

@@ -304,6 +304,39 @@ static void sweeps_and_states(void)
 	lab_release(&lab);
 }
 
+static bool is_odd(const struct space *s, uint32_t site)
+{
+	(void)s;
+	return site % 2 == 1;
+}
+
+/* Sites that are priced by whole programs come behind the others, and both in another order in each sweep. */
+static void dear_sites_come_last(void)
+{
+	enum { SITES = 12, SWEEPS = 3 };
+	struct space_ops dear;
+	uint32_t order[SWEEPS][SITES];
+	struct chain c;
+
+	if (!open_toy("toy:12:3:2"))
+		return;
+	dear = *lab.space->ops;
+	dear.dear = is_odd;
+	lab.space->ops = &dear;
+	chain_init(&c, &lab, 5, 3, all, SITES);
+	for (uint32_t k = 0; k < SWEEPS; k++) {
+		c.at.sweep = k;
+		chain_order(&c);
+		memcpy(order[k], c.sites, sizeof order[k]);
+		for (uint32_t i = 0; i < SITES; i++)
+			CHECK_INT(c.sites[i] % 2, i >= SITES / 2);
+	}
+	CHECK(memcmp(order[0], order[1], sizeof order[0] / 2) != 0);
+	CHECK(memcmp(order[0] + SITES / 2, order[1] + SITES / 2, sizeof order[0] / 2) != 0);
+	chain_release(&c);
+	lab_release(&lab);
+}
+
 /* A running sum that drifted beyond the bound is set to the measured cost; one within the bound goes on as it is. */
 static void anchors(void)
 {
@@ -350,6 +383,7 @@ int main(void)
 	RUN(costs);
 	RUN(distribution);
 	RUN(sweeps_and_states);
+	RUN(dear_sites_come_last);
 	RUN(anchors);
 	return test_done();
 }

@@ -82,6 +82,15 @@ static void fill_promised(struct space *s, uint8_t *config)
 	}
 }
 
+static bool is_dear(const struct space *s, uint32_t site)
+{
+	bool dear = false;
+
+	for (uint8_t k = 1; k < s->site[site].choices; k++)
+		dear |= rewrite_told_whole(s, site, k);
+	return dear;
+}
+
 #define PROMISED "promised"
 static const struct space_start starts[] = {{PROMISED, fill_promised}, {NULL, NULL}};
 
@@ -96,7 +105,7 @@ static void release(struct space *s)
 	.kind = &rewrite_kind, .apply = rewrite_apply, .region = rewrite_region, .check = check, \
 	.context = rewrite_context, .effect = rewrite_effect, .touched = space_touched_sites, \
 	.undecided = "the program as it was handed in", .summary = summary, .starts = starts, \
-	.promise = promise, .believe = rewrite_believe, .rule = rule_number, .words = words, \
+	.promise = promise, .dear = is_dear, .believe = rewrite_believe, .rule = rule_number, .words = words, \
 	.picture = rewrite_picture, .operators = rewrite_operators, .together = near_together, \
 	.scheme = rewrite_block, .taken = rewrite_taken, .alternative = rewrite_alternative, .release = release
 
