@@ -22,6 +22,7 @@ import jax
 import angles
 import chance
 import gatherings
+import half_steps
 import halves
 import hearing
 import held_out
@@ -50,7 +51,7 @@ FOLDERS = {
     "steps": ("0.10.2", language, pictures, hearing, unlike, gatherings, learners, solvers, matters, sundry,
               angles),
     "strangers": ("0.10.2", strange_models, strange_numbers),
-    "halves": ("0.10.2", halves),
+    "halves": ("0.10.2", halves, half_steps),
     "held-out": ("0.8.1", held_out, mobile),
     "tiny": ("0.8.1", tiny),
 }
