@@ -49,16 +49,21 @@ static const char program[] =
 static struct graph graph;
 static struct space *space;
 
-static void open_program(void)
+static void open_text(const char *text, const char *kind, uint32_t sites)
 {
 	struct err err = {0};
 
 	graph = (struct graph){0};
-	if (!CHECK(graph_parse(&graph, program, sizeof program - 1, "program", &err) == 0))
+	if (!CHECK(graph_parse(&graph, text, strlen(text), "program", &err) == 0))
 		exit(1);
-	space = space_open("rewrite/without:merge-products:small-product", "cpu", &graph, NULL, 0, &err);
-	if (!CHECK(space && space->n_sites == 4))
+	space = space_open(kind, "cpu", &graph, NULL, 0, &err);
+	if (!CHECK(space && space->n_sites == sites))
 		exit(1);
+}
+
+static void open_program(void)
+{
+	open_text(program, "rewrite/without:merge-products:small-product", 4);
 }
 
 static void close_program(void)
@@ -87,6 +92,38 @@ static float *effect(uint8_t *config, const char *node, uint8_t choice)
 
 	space->ops->effect(space, config, space->site_of[graph_find(&graph, node)], choice, out);
 	return out;
+}
+
+/* The gradient of weights in 16 bits: what is summed over is not the last of its sides. */
+static void products_are_told_by_how_their_sides_lie(void)
+{
+	static const char text[] =
+		"HloModule m\n"
+		"ENTRY e {\n"
+		"  a = bf16[2,64,1024] parameter(0)\n"
+		"  b = bf16[2,64,128] parameter(1)\n"
+		"  ROOT y = bf16[1024,128] dot(a, b), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1}\n"
+		"}\n";
+	const float flops = 2.0f * 128 * 1024 * 128;
+	uint8_t config[2] = {0};
+	float *before, *after;
+
+	open_text(text, "rewrite", 1);
+	before = effect(config, "y", 1);
+	after = before + n_effects();
+	for (int k = 0; k < 2; k++) {
+		const float *side = k ? after : before;
+		CHECK_NEAR((double)figure(side, "half product"), (double)flops, 1);
+		CHECK_NEAR((double)figure(side, "several"), (double)flops, 1);
+		CHECK_INT((int)figure(side, "widened"), 0);
+		CHECK_INT((int)figure(side, "apart"), 0);
+		CHECK_INT((int)figure(side, "deep"), 128);
+	}
+	CHECK_INT((int)figure(before, "left turned"), 2 * 64 * 1024);
+	CHECK_INT((int)figure(before, "right turned"), 0);
+	CHECK(figure(before, "turned") < figure(after, "turned"));
+	mem_free(before);
+	close_program();
 }
 
 /* Sixteen rows of two and three numbers, put together and multiplied; then two products and a sum. */
@@ -172,6 +209,7 @@ static void a_node_says_whether_it_is_rewritten(void)
 
 int main(void)
 {
+	RUN(products_are_told_by_how_their_sides_lie);
 	RUN(both_sides_are_told_by_what_they_do);
 	RUN(the_way_back_is_the_same_reversed);
 	RUN(copies_are_told_alike_and_a_turn_alone);

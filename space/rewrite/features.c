@@ -31,6 +31,10 @@ static const struct space_feature contexts[] = {
 	FIGURE(DEEP, "deep", "... elements summed over") \
 	FIGURE(LEFT_TURNED, "left turned", "elements of first sides whose summed dimension is not the last") \
 	FIGURE(RIGHT_TURNED, "right turned", "elements of second sides whose summed dimension is the last") \
+	FIGURE(HALF_PRODUCT, "half product", "operations of products of 16 bits") \
+	FIGURE(WIDENED, "widened", "... whose result is wider") \
+	FIGURE(SEVERAL, "several", "operations of products that sum over several dimensions") \
+	FIGURE(APART, "apart", "elements of sides of products whose batch dimensions are not the first") \
 	FIGURE(WINDOWS, "windows", "operations of convolutions") \
 	FIGURE(WINDOW_BYTES, "window bytes", "that convolutions read and write") \
 	FIGURE(FOLDED, "folded", "elements that reductions fold") \
@@ -84,17 +88,47 @@ static int64_t last_of(const struct graph *g, uint32_t v)
 	return (int64_t)g->node[v].rank - 1;
 }
 
+static bool is_apart(const int64_t *batch, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (batch[i] != (int64_t)i)
+			return true;
+	return false;
+}
+
+/* What decides which of the compiler's ways computes a product: types, and how its sides lie. */
+static void tell_sides(const struct graph *g, uint32_t v, const struct dot_dims *dims, double times, double *out)
+{
+	const uint32_t *side = node_operands(g, v);
+	double flops = times * g->node[v].flops, elements[2];
+
+	for (int k = 0; k < 2; k++) {
+		elements[k] = times * (double)g->node[side[k]].elements;
+		if (is_apart(dims->batch[k], dims->n_batch))
+			out[TOLD_APART] += elements[k];
+	}
+	if (dims->n_sum && dims->sum[0][0] != last_of(g, side[0]))
+		out[TOLD_LEFT_TURNED] += elements[0];
+	if (dims->n_sum && dims->sum[1][0] == last_of(g, side[1]))
+		out[TOLD_RIGHT_TURNED] += elements[1];
+	if (dims->n_sum > 1)
+		out[TOLD_SEVERAL] += flops;
+	if (dtype_bits(g->node[side[0]].dtype) == 16) {
+		out[TOLD_HALF_PRODUCT] += flops;
+		out[TOLD_WIDENED] += dtype_bits(g->node[v].dtype) > 16 ? flops : 0;
+	}
+}
+
 /* Of several products, one counts as the largest if it takes more than all before it together. */
 static void tell_product(const struct graph *g, uint32_t v, double times, double *out)
 {
-	const uint32_t *side = node_operands(g, v);
 	bool first = times * g->node[v].flops > out[TOLD_PRODUCT];
 	struct dot_dims dims;
 	double sizes[4];
 
 	out[TOLD_PRODUCT] += times * g->node[v].flops;
 	out[TOLD_PRODUCT_BYTES] += times * read_bytes(g, v);
-	if (!rule_dot(g, v, &dims) && !rule_dot_complex(g, v, &dims))
+	if (!rule_dot(g, v, &dims) && !rule_dot_wider(g, v, &dims) && !rule_dot_complex(g, v, &dims))
 		return;
 	rule_dot_sizes(g, v, &dims, sizes);
 	if (first) {
@@ -103,10 +137,7 @@ static void tell_product(const struct graph *g, uint32_t v, double times, double
 		out[TOLD_BROAD] = fmax(sizes[1], sizes[2]);
 		out[TOLD_DEEP] = sizes[3];
 	}
-	if (dims.n_sum && dims.sum[0][0] != last_of(g, side[0]))
-		out[TOLD_LEFT_TURNED] += times * (double)g->node[side[0]].elements;
-	if (dims.n_sum && dims.sum[1][0] == last_of(g, side[1]))
-		out[TOLD_RIGHT_TURNED] += times * (double)g->node[side[1]].elements;
+	tell_sides(g, v, &dims, times, out);
 }
 
 /* Is the last dimension among those that a reduction folds, or one that a transposition puts elsewhere? */
