@@ -40,7 +40,7 @@ void chain_release(struct chain *c)
 	*c = (struct chain){0};
 }
 
-/* Moves the sites that are dear behind the others, both in the order in which they are. */
+/* Moves the sites that are dear behind the others. Among themselves both keep their order. */
 static void put_dear_last(struct chain *c)
 {
 	const struct space *s = c->lab->space;

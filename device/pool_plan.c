@@ -299,7 +299,7 @@ void pool_do(struct pool *p, struct device *d, struct job *j)
 	pthread_cond_broadcast(&p->made);
 }
 
-/* The caller waits for what helpers are making. A signal wakes nobody who waits for other threads, so it looks. */
+/* Waits for what helpers are making. No signal ends such a wait, so it is short where the user may want to stop. */
 static void wait_for_helpers(struct pool *p, const struct device *d)
 {
 	double began = now_seconds(), look = began + LOOK, until = d->until;

@@ -197,7 +197,7 @@ bool lab_own_stands(const struct lab *l)
 	return (read_back || !l->space->ops->decode) && l->subject.extract_seconds >= SPARE_DEAR;
 }
 
-/* What the compiler made of the subject when it was opened is kept as what is made of its default. */
+/* Keeps what the compiler made of the subject when it was opened, as what it makes of the default. */
 static int keep_own(struct lab *l, struct err *err)
 {
 	struct spares *k = &l->subject.opened.spares;

@@ -66,7 +66,7 @@ struct lab { /* all zero is empty; not to be moved once open */
 /* Does the compiler's own program stand for the default as it was read back, because to compile both would be dear? */
 bool lab_own_stands(const struct lab *l);
 
-/* The subject was made from the program of `from` by other decisions: answers are compared with that one from then. */
+/* Other decisions made the subject from the program of `from`. From now on answers are compared with that program. */
 int lab_derive(struct lab *l, struct lab *from, struct err *err);
 
 /* Finds the value of --objective for cost_options.quantity; `name` is NULL if the user did not give it. */

@@ -61,7 +61,7 @@ static int compare(struct hunt *h, struct device *d, const uint8_t *config, stru
 	return rc;
 }
 
-/* All that this kind decided, and `config` without it. */
+/* Returns all that this kind decided, and writes into `config` what is left without it. */
 static struct ruled everything(const struct hunt *h, uint8_t *config)
 {
 	struct ruled all = {.change = h->running.value};
@@ -134,7 +134,7 @@ static int ask_without(struct verdict *v, struct hunt *h, const struct verdict_o
 	return rc;
 }
 
-/* Without the rules of this kind, one at a time. `config` has room for two, and is all zero. */
+/* Asks without each rule of this kind, one at a time. `config` has room for two, and is all zero. */
 static int mend_by_rules(struct verdict *v, struct hunt *h, const struct verdict_options *o, uint8_t *config,
 	struct err *err)
 {
@@ -155,7 +155,7 @@ static int mend_by_rules(struct verdict *v, struct hunt *h, const struct verdict
 	return rc;
 }
 
-/* Without anything of this kind: what is left is what the kinds before it made. */
+/* Asks without anything that this kind decided. What is left is what the kinds before it made. */
 static int mend_by_kind(struct verdict *v, struct hunt *h, const struct verdict_options *o, uint8_t *config,
 	struct err *err)
 {

@@ -297,7 +297,7 @@ struct space_ops {
 	double (*grain)(const struct space *s, enum quantity q);
 	/* Guesses, before anything was measured or learnt, what a choice would save against choice 0; may be NULL. */
 	double (*promise)(struct space *s, uint32_t site, uint8_t choice);
-	/* Are moves of this site priced by whole programs? So they are dear in a large one. NULL: none is. */
+	/* Are moves of this site priced by whole programs, which is dear if the program is large? NULL: none is. */
 	bool (*dear)(const struct space *s, uint32_t site);
 	/*
 	 * Takes what a model expects a choice to save, in any unit, 0 if it rather loses. From then on schemes go by

@@ -96,7 +96,7 @@ static bool is_apart(const int64_t *batch, uint32_t n)
 	return false;
 }
 
-/* What decides which of the compiler's ways computes a product: types, and how its sides lie. */
+/* Tells what decides which of the compiler's ways computes a product: its types, and how its sides lie. */
 static void tell_sides(const struct graph *g, uint32_t v, const struct dot_dims *dims, double times, double *out)
 {
 	const uint32_t *side = node_operands(g, v);
