@@ -30,6 +30,7 @@
 static const struct {
 	const char *rule, *test;
 } elsewhere[] = {{"sort-by-keys", "tests/full_sort.c"}, {"sort-by-places", "tests/full_sort.c"},
+	{"sort-by-network", "tests/full_sort.c"},
 	{"first-of-the-largest", "tests/full_sort.c"}, {"largest-in-32-bits", "tests/full_sort.c"},
 	{"sine-as-polynomial", "tests/full_functions.c"}, {"cosine-as-polynomial", "tests/full_functions.c"},
 	{"tangent-as-polynomials", "tests/full_functions.c"},

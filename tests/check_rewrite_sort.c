@@ -9,60 +9,76 @@
 #include "tests/sort_programs.h"
 #include "tests/test.h"
 
-/* The name of the rule that applies to the sort y, or "". Rewrites it, too. */
-static void offered(const char *text, char out[64])
+/* Rewrites the sort y in one way; what it becomes sorts one array of keys, or compares two elements at a time. */
+static void rewritten(struct space *s, uint32_t site, uint8_t choice, bool network)
 {
-	struct graph g = {0}, h = {0};
+	uint8_t config[16] = {0};
+	struct graph h = {0};
 	struct buf module = {0};
 	struct err err = {0};
+
+	config[site] = choice;
+	CHECK(s->ops->apply(s, config, &module, &err) == 0);
+	CHECK(graph_parse(&h, module.data, module.len, "rewritten", &err) == 0);
+	for (uint32_t v = 0; v < h.n_nodes; v++)
+		CHECK(h.node[v].opcode != OP_SORT ||
+			(!network && h.node[v].n_operands == 1 && h.node[v].dtype != DT_F32));
+	if (err.text[0])
+		printf("%s\n", err.text);
+	graph_release(&h);
+	buf_release(&module);
+}
+
+/* The names of the rules that apply to the sort y. */
+static void offered(const char *text, char out[64])
+{
+	struct graph g = {0};
+	struct err err = {0};
 	struct space *s = NULL;
-	uint8_t config[16] = {0};
 	uint32_t y, site = NONE;
+	size_t n = 0;
 
 	*out = 0;
 	if (CHECK(graph_parse(&g, text, strlen(text), "sorts", &err) == 0))
 		s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
-	if (s && CHECK((y = graph_find(&g, "y")) != NONE) && CHECK(s->n_sites < sizeof config))
+	if (s && CHECK((y = graph_find(&g, "y")) != NONE) && CHECK(s->n_sites < 16))
 		site = s->site_of[y];
-	if (site != NONE) {
-		snprintf(out, 64, "%s", rewrite_rule(s, rewrite_offer(s, site, 1))->name);
-		CHECK_INT(s->site[site].choices, 2);
-		config[site] = 1;
-		CHECK(s->ops->apply(s, config, &module, &err) == 0);
-		CHECK(graph_parse(&h, module.data, module.len, "rewritten", &err) == 0);
-		for (uint32_t v = 0; v < h.n_nodes; v++)
-			CHECK(h.node[v].opcode != OP_SORT || (h.node[v].n_operands == 1 && h.node[v].dtype != DT_F32));
+	for (uint32_t k = 1; site != NONE && k < s->site[site].choices; k++) {
+		const char *name = rewrite_rule(s, rewrite_offer(s, site, (uint8_t)k))->name;
+		n += (size_t)snprintf(out + n, 64 - n, "%s%s", n ? " " : "", name);
+		rewritten(s, site, (uint8_t)k, strcmp(name, "sort-by-network") == 0);
 	}
 	if (err.text[0])
 		printf("%s\n%s", err.text, text);
 	space_free(s);
 	graph_release(&g);
-	graph_release(&h);
-	buf_release(&module);
 }
 
 static void comparators_are_read(void)
 {
-	static const char keys[] = "sort-by-keys", places[] = "sort-by-places", none[] = "";
+	static const char keys[] = "sort-by-keys", places[] = "sort-by-places", none[] = "",
+		network[] = "sort-by-network", both[] = "sort-by-places sort-by-network";
 	static const struct {
 		struct sort_case c;
 		const char *rule;
 	} table[] = {
-		{{"f32", "s32", BOTH, false, false, "x", 1, 6, 10}, keys},
-		{{"f32", "s32", BOTH, true, true, "x", 0, 10, 6}, keys},
-		{{"f32", "s32", NOTHING, true, false, "x", 1, 6, 10}, keys},
-		{{"f64", "s64", NANS, false, false, "x", 1, 6, 10}, keys},
-		{{"bf16", "s16", ZEROS, false, true, "x", 1, 6, 10}, keys},
-		{{"f32", "s32", BITS, false, false, "x", 1, 6, 10}, places},
-		{{"f32", "s32", BOTH, false, false, "xi", 1, 6, 10}, places},
-		{{"f32", "s32", BOTH, true, true, "ix", 1, 6, 10}, places},
-		{{"f16", "s16", BOTH, false, false, "vxi", 0, 10, 6}, places},
-		{{"u32", "s32", PLAIN, false, false, "xi", 1, 6, 10}, places},
+		{{"f32", "s32", BOTH, false, false, "x", 1, 6, 40}, keys},
+		{{"f32", "s32", BOTH, true, true, "x", 0, 40, 6}, keys},
+		{{"f32", "s32", NOTHING, true, false, "x", 1, 6, 40}, keys},
+		{{"f64", "s64", NANS, false, false, "x", 1, 6, 40}, keys},
+		{{"bf16", "s16", ZEROS, false, true, "x", 1, 6, 40}, keys},
+		{{"f32", "s32", BITS, false, false, "x", 1, 6, 40}, places},
+		{{"f32", "s32", BOTH, false, false, "xi", 1, 6, 40}, places},
+		{{"f32", "s32", BOTH, true, true, "ix", 1, 6, 10}, both},
+		{{"f16", "s16", BOTH, false, false, "vxi", 0, 40, 6}, places},
+		{{"u32", "s32", PLAIN, false, false, "xi", 1, 6, 10}, both},
 		{{"f64", "s64", BOTH, false, false, "xi", 1, 6, 10}, none}, /* key and place do not fit in 64 bits */
 		{{"f32", "s32", PLAIN, false, false, "x", 1, 6, 10}, none},
 		{{"f32", "s32", PLAIN, false, false, "xi", 1, 6, 10}, none},
-		{{"s32", "s32", PLAIN, false, false, "x", 1, 6, 10}, none}, /* fast as it is */
-		{{"f32", "s32", BOTH, false, false, "x", 1, 10, 6}, none}, /* a short row */
+		{{"s32", "s32", PLAIN, false, false, "x", 1, 6, 40}, none}, /* fast as it is */
+		{{"s32", "s32", PLAIN, true, false, "x", 0, 6, 40}, network},
+		{{"f32", "s32", BOTH, false, false, "x", 1, 10, 6}, network},
+		{{"f32", "s32", BOTH, false, false, "xi", 1, 10, 6}, network},
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -108,7 +124,7 @@ static void other_comparators_are_left_alone(void)
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		struct sort_case c = {"f32", "s32", BOTH, false, false, "x", 1, 6, 10};
+		struct sort_case c = {"f32", "s32", BOTH, false, false, "x", 1, 6, 40};
 		struct buf text = {0};
 		char rule[64];
 		sort_program(&text, &c);
@@ -133,7 +149,7 @@ static void what_is_no_refinement_is_sorted_by_place(void)
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		struct sort_case c = {"f32", "s32", BOTH, false, false, "x", 1, 6, 10};
+		struct sort_case c = {"f32", "s32", BOTH, false, false, "x", 1, 6, 40};
 		struct buf text = {0};
 		char rule[64];
 		sort_program(&text, &c);

@@ -115,18 +115,29 @@ static inline void sort_specials(struct buf *b, int exponent, int mantissa, bool
 		buf_addf(b, "%s%lld", i ? ", " : "", (long long)(i < n ? mixed[i] : mixed[i - n] - sign - sign));
 }
 
+struct sort_format {
+	const char *type;
+	int exponent, mantissa;
+};
+
+/* How floats lie in bits; integers get bits that would be special in a float. */
+static inline const struct sort_format *sort_format(const char *type)
+{
+	static const struct sort_format floats[] = {{"f32", 8, 23}, {"f64", 11, 52}, {"bf16", 8, 7}, {"f16", 5, 10},
+		{"s32", 8, 23}, {"u32", 8, 23}};
+	size_t k = 0;
+
+	while (strcmp(floats[k].type, type) != 0)
+		k++;
+	return &floats[k];
+}
+
 /* Writes x, of special numbers and random bits. */
 static inline void sort_numbers(struct buf *b, const struct sort_case *c)
 {
-	static const struct {
-		const char *type;
-		int exponent, mantissa;
-	} floats[] = {{"f32", 8, 23}, {"f64", 11, 52}, {"bf16", 8, 7}, {"f16", 5, 10}, {"s32", 8, 23}, {"u32", 8, 23}};
+	const struct sort_format *f = sort_format(c->type);
 	char bit[24];
-	size_t k = 0;
 
-	while (strcmp(floats[k].type, c->type) != 0)
-		k++;
 	sort_line(b, c, "salt", "s32", "parameter(0)");
 	sort_line(b, c, "i0", "s32", "iota(), iota_dimension=0");
 	sort_line(b, c, "i1", "s32", "iota(), iota_dimension=1");
@@ -144,11 +155,11 @@ static inline void sort_numbers(struct buf *b, const struct sort_case *c)
 	sort_fill(b, c, "n3", "s32", "27");
 	sort_line(b, c, "which", "s32", "shift-right-logical(h, n3)");
 	buf_addf(b, "  at = s32[%d,%d,1] reshape(which)\n  table = %s[32] constant({", c->rows, c->columns, c->bits);
-	sort_specials(b, floats[k].exponent, floats[k].mantissa, c->joined != ZEROS);
+	sort_specials(b, f->exponent, f->mantissa, c->joined != ZEROS);
 	buf_adds(b, "})\n");
 	sort_line(b, c, "special", c->bits, "gather(table, at), offset_dims={}, collapsed_slice_dims={0}, "
 		"start_index_map={0}, index_vector_dim=2, slice_sizes={1}");
-	snprintf(bit, sizeof bit, "%lld", c->joined == ZEROS ? 1ll << floats[k].mantissa : 0);
+	snprintf(bit, sizeof bit, "%lld", c->joined == ZEROS ? 1ll << f->mantissa : 0);
 	sort_fill(b, c, "normal", c->bits, bit);
 	sort_line(b, c, "half", c->bits, strcmp(c->bits, "s32") ? "convert(h)" : "reshape(h)");
 	sort_line(b, c, "whole", c->bits, strcmp(c->bits, "s64") ? "reshape(half)" : "multiply(half, half)");
@@ -162,27 +173,37 @@ static inline void sort_numbers(struct buf *b, const struct sort_case *c)
 }
 
 /*
- * The result of a sort of one array whose comparator takes some numbers for equal: what the comparator makes of it, and
- * along the dimension a sum that another set of bits does not have.
+ * The result of a sort of one array whose comparator takes some numbers for equal: its bits with those numbers as one,
+ * and along the dimension a sum that another set of bits does not have. Asked of bits, because floats that are made of
+ * bits are compared with zero as integers, by which denormals are none; those of f16 are none anyway, as it is computed
+ * in f32.
  */
 static inline void sort_one_result(struct buf *b, const struct sort_case *c)
 {
-	const char *was = "y";
+	const struct sort_format *f = sort_format(c->type);
+	long long least = strcmp(c->type, "f16") ? 1ll << f->mantissa : 1;
+	long long inf = ((1ll << f->exponent) - 1) << f->mantissa;
+	const char *was = "yb";
 
-	sort_fill(b, c, "d0", c->type, "0");
-	sort_fill(b, c, "dn", c->type, "nan");
+	sort_line(b, c, "yb", c->bits, "bitcast-convert(y)");
+	sort_fill(b, c, "d0", c->bits, "0");
+	buf_addf(b, "  c_all = %s[] constant(%lld)\n  c_least = %s[] constant(%lld)\n  c_inf = %s[] constant(%lld)\n",
+		c->bits, inf | ((1ll << f->mantissa) - 1), c->bits, least, c->bits, inf);
+	sort_line(b, c, "all_but_sign", c->bits, "broadcast(c_all), dimensions={}");
+	sort_line(b, c, "size", c->bits, "and(yb, all_but_sign)");
+	sort_line(b, c, "least", c->bits, "broadcast(c_least), dimensions={}");
+	sort_line(b, c, "infinite", c->bits, "broadcast(c_inf), dimensions={}");
 	if (c->joined == ZEROS || c->joined == BOTH) {
-		sort_line(b, c, "e", "pred", "compare(y, d0), direction=EQ");
-		sort_line(b, c, "g", c->type, "select(e, d0, y)");
+		sort_line(b, c, "e", "pred", "compare(size, least), direction=LT");
+		sort_line(b, c, "g", c->bits, "select(e, d0, yb)");
 		was = "g";
 	}
 	if (c->joined == NANS || c->joined == BOTH) {
-		sort_line(b, c, "u", "pred", "compare(y, y), direction=NE");
-		sort_line(b, c, "k", c->type, "select(u, dn, %s)", was);
+		sort_line(b, c, "u", "pred", "compare(size, infinite), direction=GT");
+		sort_line(b, c, "k", c->bits, "select(u, all_but_sign, %s)", was);
 		was = "k";
 	}
-	sort_line(b, c, "seen", c->bits, "bitcast-convert(%s)", was);
-	sort_line(b, c, "yb", c->bits, "bitcast-convert(y)");
+	sort_line(b, c, "seen", c->bits, "reshape(%s)", was);
 	sort_line(b, c, "yw", "s64", "convert(yb)");
 	sort_fill(b, c, "v1", "s64", "-7046029254386353131");
 	sort_fill(b, c, "v2", "s64", "29");

@@ -142,6 +142,15 @@ Hlo__HloInstructionProto *draft_tuple(struct draft *d, Hlo__HloInstructionProto 
 	return number(d, in, x, n);
 }
 
+void draft_keep(struct draft *d, Hlo__HloInstructionProto **x, uint32_t n)
+{
+	Hlo__HloInstructionProto *all = draft_tuple(d, x, n), *kept = draft_unary(d, "opt-barrier", all);
+
+	kept->shape = all->shape;
+	for (uint32_t i = 0; i < n; i++)
+		x[i] = draft_element(d, kept, i);
+}
+
 Hlo__HloInstructionProto *draft_unary(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x)
 {
 	return draft_op(d, opcode, x->shape->dimensions, draft_rank(x), &x, 1);

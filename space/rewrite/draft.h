@@ -143,5 +143,7 @@ Hlo__HloInstructionProto *draft_again(struct draft *d, const Hlo__HloInstruction
 	Hlo__HloInstructionProto **x, uint32_t n);
 Hlo__HloInstructionProto *draft_element(struct draft *d, Hlo__HloInstructionProto *tuple, uint32_t i);
 Hlo__HloInstructionProto *draft_tuple(struct draft *d, Hlo__HloInstructionProto **x, uint32_t n);
+/* Replaces values by what comes out of a barrier around all of them: the compiler computes each once. */
+void draft_keep(struct draft *d, Hlo__HloInstructionProto **x, uint32_t n);
 
 #endif

@@ -20,6 +20,9 @@
  * takes denormals for zeros, because XLA:CPU lets the processor do so, the keys do. A comparator that joins zeros but
  * not NaNs may differ there: XLA optimises as if denormals were not zeros, in one place and not in another.
  *
+ * Keys can also be sorted by a network (network.c), which makes short rows many times as fast. It calls no comparator,
+ * so it serves one array of integers, too, whose own sort is fast only where rows are long.
+ *
  * Left out: comparators that look at several arrays, and plain comparisons of floats, which are no order where there
  * are NaNs. Three arrays sorted by integer keys that lie beside them were twice as slow as the comparator's sort.
  */
@@ -83,6 +86,11 @@ static bool has_sign(int32_t dtype)
 static bool fits_beside_place(int32_t dtype)
 {
 	return dtype != DT_F64 && (has_sign(dtype) || dtype == DT_U32 || dtype == DT_U16 || dtype == DT_U8);
+}
+
+static bool is_integer(int32_t dtype)
+{
+	return dtype == DT_S64 || dtype == DT_U64 || (!is_float(dtype) && fits_beside_place(dtype));
 }
 
 /* Does an instruction compare by total order? Integers have no other one. */
@@ -227,6 +235,15 @@ static bool match_float(const struct graph *g, uint32_t v, struct found *f)
 	return match(g, v, &o, f) && g->node[v].n_operands == 1 && joins_few(g, o.value, &last);
 }
 
+/* Is it one array of integers in their own order? */
+static bool match_integer(const struct graph *g, uint32_t v, struct found *f)
+{
+	struct order o;
+
+	return match(g, v, &o, f) && g->node[v].n_operands == 1 && g->node[o.value].opcode == OP_PARAMETER &&
+		is_integer(g->node[o.value].dtype);
+}
+
 /* Adds an array that numbers the places along a dimension to what is looked through. */
 static void add_places(const struct graph *g, uint32_t x, int64_t dim, struct found *f)
 {
@@ -265,7 +282,14 @@ static bool match_packed(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
+static bool match_network(const struct graph *g, uint32_t v, struct found *f)
+{
+	return match_float(g, v, f) || match_integer(g, v, f) || match_packed(g, v, f);
+}
+
 /* ---- writing ---- */
+typedef Hlo__HloInstructionProto *sorter(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim);
+
 /* Turns over all bits but the sign of negative integers. Twice, that changes nothing. */
 static Hlo__HloInstructionProto *turned(struct draft *d, Hlo__HloInstructionProto *x, uint32_t bits)
 {
@@ -297,24 +321,31 @@ static int64_t signed_nans(int32_t dtype)
 	}
 }
 
-static Hlo__HloInstructionProto *write_float(struct draft *d, const struct found *f, uint32_t variant)
+/* One array of floats or integers, made again from its sorted keys. */
+static Hlo__HloInstructionProto *write_one(struct draft *d, const struct found *f, sorter *by)
 {
 	const struct graph *g = d->g;
 	Hlo__HloInstructionProto *x = g->node[node_operands(g, f->anchor)[0]].proto;
 	int32_t dtype = x->shape->element_type;
+	bool floats = is_float(dtype), last = false;
 	struct order o;
-	bool last;
 
-	(void)variant;
 	read_order(g, f->anchor, &o);
-	joins_few(g, o.value, &last);
-	x = key_of(d, x);
+	if (floats)
+		joins_few(g, o.value, &last);
+	x = floats ? key_of(d, x) : x;
 	x = last ? draft_with(d, "subtract", x, signed_nans(dtype)) : x;
 	x = o.descending ? draft_unary(d, "not", x) : x;
-	x = draft_sort(d, x, g->node[f->anchor].proto->dimensions[0]);
+	x = by(d, x, g->node[f->anchor].proto->dimensions[0]);
 	x = o.descending ? draft_unary(d, "not", x) : x;
 	x = last ? draft_with(d, "add", x, signed_nans(dtype)) : x;
-	return draft_bits(d, turned(d, x, dtype_bits((uint8_t)dtype)), dtype);
+	return floats ? draft_bits(d, turned(d, x, dtype_bits((uint8_t)dtype)), dtype) : x;
+}
+
+static Hlo__HloInstructionProto *write_float(struct draft *d, const struct found *f, uint32_t variant)
+{
+	(void)variant;
+	return write_one(d, f, draft_sort);
 }
 
 /* f of all numbers of an array. */
@@ -346,7 +377,7 @@ static Hlo__HloInstructionProto *mapped(struct draft *d, const struct order *o, 
 }
 
 /* Keys and places, sorted. */
-static Hlo__HloInstructionProto *sorted(struct draft *d, const struct order *o, uint32_t v)
+static Hlo__HloInstructionProto *sorted(struct draft *d, const struct order *o, uint32_t v, sorter *by)
 {
 	int64_t dim = d->g->node[v].proto->dimensions[0];
 	Hlo__HloInstructionProto *x = mapped(d, o, d->g->node[node_operands(d->g, v)[o->operand]].proto);
@@ -357,7 +388,7 @@ static Hlo__HloInstructionProto *sorted(struct draft *d, const struct order *o, 
 	x = draft_convert(d, x, has_sign(dtype) ? DT_S64 : DT_U64);
 	x = draft_binary(d, "or", draft_with(d, "shift-left", x, 32), draft_iota(d, x->shape->element_type,
 		x->shape->dimensions, draft_rank(x), dim));
-	return draft_sort(d, x, dim);
+	return by(d, x, dim);
 }
 
 /* The elements of x at the places, along a dimension. */
@@ -393,16 +424,15 @@ static Hlo__HloInstructionProto *taken(struct draft *d, Hlo__HloInstructionProto
 	return draft_copy(d, &in, x->shape->dimensions, rank, (Hlo__HloInstructionProto *[]){x, places}, 2);
 }
 
-static Hlo__HloInstructionProto *write_packed(struct draft *d, const struct found *f, uint32_t variant)
+static Hlo__HloInstructionProto *write_several(struct draft *d, const struct found *f, sorter *by)
 {
 	const struct graph *g = d->g;
 	const struct node *n = &g->node[f->anchor];
 	Hlo__HloInstructionProto **result = ARENA_NEW(d->mem, n->n_operands, Hlo__HloInstructionProto *), *places;
 	struct order o;
 
-	(void)variant;
 	read_order(g, f->anchor, &o);
-	places = draft_convert(d, sorted(d, &o, f->anchor), DT_S32);
+	places = draft_convert(d, sorted(d, &o, f->anchor, by), DT_S32);
 	for (uint32_t k = 0; k < n->n_operands; k++) {
 		uint32_t x = node_operands(g, f->anchor)[k];
 		result[k] = found_inside(f, x) ? draft_convert(d, places, g->node[x].dtype) :
@@ -411,7 +441,24 @@ static Hlo__HloInstructionProto *write_packed(struct draft *d, const struct foun
 	return n->n_operands == 1 ? result[0] : draft_tuple(d, result, n->n_operands);
 }
 
+static Hlo__HloInstructionProto *write_packed(struct draft *d, const struct found *f, uint32_t variant)
+{
+	(void)variant;
+	return write_several(d, f, draft_sort);
+}
+
+static Hlo__HloInstructionProto *write_network(struct draft *d, const struct found *f, uint32_t variant)
+{
+	struct found one;
+
+	(void)variant;
+	return match_float(d->g, f->anchor, &one) || match_integer(d->g, f->anchor, &one) ?
+		write_one(d, f, rule_network) : write_several(d, f, rule_network);
+}
+
 const struct rule_code float_keys_code = {.name = "float_keys", .measures = measures, .match = match_float,
 	.write = write_float};
 const struct rule_code packed_keys_code = {.name = "packed_keys", .measures = measures, .match = match_packed,
 	.write = write_packed};
+const struct rule_code sorting_network_code = {.name = "sorting_network", .measures = measures, .match = match_network,
+	.write = write_network};

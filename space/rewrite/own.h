@@ -12,7 +12,7 @@
  *	pattern.c, pattern_read.c  rules that need none
  *	conv.c, grouped.c, patches.c, usual.c, pool.c, unpool.c  rules that need code: about windows
  *	side.c, turn.c, narrow.c, split.c, merge.c  ... about products
- *	variance.c, few.c, pairs.c, unroll.c, keys.c  ... about reductions, a loop, a sort
+ *	variance.c, few.c, pairs.c, unroll.c, keys.c, network.c  ... about reductions, a loop, a sort
  *	circle.c, power.c  ... about functions of f32; series.c  what these share
  *	complex.c  ... about complex numbers
  *	features.c what a learner sees of a choice

@@ -157,6 +157,8 @@ Hlo__HloInstructionProto *rule_exchanged(struct draft *d, uint32_t u, Hlo__HloIn
 	Hlo__HloInstructionProto *second, const struct dot_dims *dims);
 /* Turns a product with its operands in the other order back; the new first one makes so many of its dimensions. */
 Hlo__HloInstructionProto *rule_back(struct draft *d, Hlo__HloInstructionProto *x, uint32_t shared, uint32_t first);
+/* network.c: an array sorted along a dimension, the smallest first, by comparing two elements at a time. */
+Hlo__HloInstructionProto *rule_network(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim);
 /*
  * narrow.c: the node of a product's side, or of what is transposed into it, if the order of its other dimensions stays;
  * `dims` is then of that node. XLA multiplies it as it lies.
