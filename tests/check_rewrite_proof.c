@@ -24,6 +24,7 @@
 #include "tests/rewrite_spoils.h"
 #include "tests/rewrite_turns.h"
 #include "tests/rewrite_unpools.h"
+#include "tests/rewrite_windows.h"
 #include "tests/test.h"
 
 /* Rules whose operations no ring has, and the tests that prove them; nothing here counts as a proof of these. */
@@ -241,6 +242,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_large(prove, p, 5 * some, some);
 	walk_products(prove, p, some, 0);
 	walk_windows(prove, p, some > 7 ? some / 7 : 1, 0);
+	walk_long_windows(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_unpools(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_merges(prove, p, some, 0);
 	walk_distances(prove, p);
@@ -253,6 +255,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_conv1(prove_narrow, p, 11 * some, 5);
 	walk_products(prove_narrow, p, 11 * some, 5);
 	walk_windows(prove_narrow, p, 7 * some, 5);
+	walk_long_windows(prove_narrow, p, 7 * some, 5);
 	walk_unpools(prove_narrow, p, 7 * some, 5);
 	walk_merges(prove_narrow, p, 11 * some, 5);
 	walk_turns(prove_narrow, p, some, 5);

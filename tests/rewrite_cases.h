@@ -226,60 +226,6 @@ static void walk_conv3(case_visit *visit, void *ctx, uint32_t each, uint32_t fir
 	}
 }
 
-/* ---- windows ---- */
-
-static void window_text(struct buf *b, const struct window_case *w, uint32_t rank, const char *op, const char *first,
-	const char *type)
-{
-	static const int sizes[] = {5, 4, 6};
-
-	buf_addf(b, "HloModule m\n\nf {\n  a = %s[] parameter(0)\n  b = %s[] "
-		"parameter(1)\n  ROOT c = %s[] %s(a, b)\n}\n\n"
-		    "ENTRY e {\n  x = %s[", type, type, type, op, type);
-	for (uint32_t i = 0; i < rank; i++)
-		buf_addf(b, "%s%d", i ? "," : "", sizes[i]);
-	buf_addf(b, "] parameter(0)\n  i = %s[] constant(%s)\n  ROOT y = %s[", type, first, type);
-	for (uint32_t i = 0; i < rank; i++)
-		buf_addf(b, "%s%d", i ? "," : "", conv_out(&w[i], sizes[i]));
-	buf_adds(b, "] reduce-window(x, i), to_apply=f, window={size=");
-	for (int what = 0; what < 5; what++) {
-		static const char *const key[] = {"", " stride=", " pad=", " lhs_dilate=", " rhs_dilate="};
-		buf_adds(b, key[what]);
-		for (uint32_t i = 0; i < rank; i++) {
-			const int number[] = {w[i].size, w[i].stride, w[i].low, w[i].base, w[i].dilation};
-			buf_addf(b, "%s%d", i ? "x" : "", number[what]);
-			if (what == 2)
-				buf_addf(b, "_%d", w[i].high);
-		}
-	}
-	buf_adds(b, "}\n}\n");
-}
-
-/* Windows over one to three dimensions, of each operation. */
-static void walk_windows(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
-{
-	static const char *const ops[][2] = {{"add", "0"}, {"maximum", "-inf"}, {"minimum", "inf"},
-		{"multiply", "1"}};
-	uint32_t n = first;
-
-	for (uint32_t rank = 1; rank <= 3; rank++)
-		for (uint32_t i = 0; i < N_WINDOWS * N_WINDOWS; i++)
-			for (int op = 0; op < 4; op++) {
-				struct window_case w[3] = {window_cases[i % N_WINDOWS], window_cases[i / N_WINDOWS],
-					window_cases[i % 5]};
-				struct buf b = {0};
-				bool some = true;
-				static const int sizes[] = {5, 4, 6};
-				for (uint32_t k = 0; k < rank; k++)
-					some = some && conv_out(&w[k], sizes[k]) > 0 && !w[k].reversed;
-				if (left_out(n++, each) || !some)
-					continue;
-				window_text(&b, w, rank, ops[op][0], ops[op][1], i % 3 ? "f32" : "bf16");
-				visit(ctx, b.data);
-				buf_release(&b);
-			}
-}
-
 /* ---- products with operands put together ---- */
 
 /*

@@ -8,7 +8,7 @@
 
 static const char *const measures[] = {"taps", "out", "in", NULL};
 
-static bool match(const struct graph *g, uint32_t v, struct found *f)
+bool rule_window(const struct graph *g, uint32_t v)
 {
 	const Hlo__Window *w = g->node[v].proto->window;
 	uint32_t x;
@@ -20,14 +20,36 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	if (w->n_dimensions != g->node[v].rank || !g->node[v].elements || !g->node[x].elements ||
 		g->node[x].dtype != g->node[v].dtype)
 		return false;
-	f->measure[0] = 1;
-	for (size_t i = 0; i < w->n_dimensions; i++) {
-		f->measure[0] *= (double)w->dimensions[i]->size;
+	for (size_t i = 0; i < w->n_dimensions; i++)
 		if (w->dimensions[i]->size < 1 || w->dimensions[i]->window_reversal)
 			return false;
+	return true;
+}
+
+Hlo__HloInstructionProto *rule_padded(struct draft *d, uint32_t v)
+{
+	const Hlo__Window *w = d->g->node[v].proto->window;
+	int64_t low[DRAFT_RANK], high[DRAFT_RANK], inner[DRAFT_RANK];
+
+	for (size_t i = 0; i < w->n_dimensions; i++) {
+		low[i] = w->dimensions[i]->padding_low;
+		high[i] = w->dimensions[i]->padding_high;
+		inner[i] = rule_factor(w->dimensions[i]->base_dilation) - 1;
 	}
+	return draft_pad(d, draft_operand(d, v, 0), low, high, inner, draft_operand(d, v, 1));
+}
+
+static bool match(const struct graph *g, uint32_t v, struct found *f)
+{
+	const Hlo__Window *w = g->node[v].proto->window;
+
+	if (!rule_window(g, v))
+		return false;
+	f->measure[0] = 1;
+	for (size_t i = 0; i < w->n_dimensions; i++)
+		f->measure[0] *= (double)w->dimensions[i]->size;
 	f->measure[1] = (double)g->node[v].elements;
-	f->measure[2] = (double)g->node[x].elements;
+	f->measure[2] = (double)g->node[node_operands(g, v)[0]].elements;
 	return true;
 }
 
@@ -35,18 +57,13 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 {
 	const Hlo__HloInstructionProto *in = d->g->node[f->anchor].proto;
 	const char *opcode = rule_applied(d->g, f->anchor);
-	int64_t low[DRAFT_RANK], high[DRAFT_RANK], inner[DRAFT_RANK], step[DRAFT_RANK], tap[DRAFT_RANK] = {0};
+	int64_t step[DRAFT_RANK], tap[DRAFT_RANK] = {0};
 	uint32_t rank = (uint32_t)in->window->n_dimensions, i;
-	Hlo__HloInstructionProto *x, *sum = NULL;
+	Hlo__HloInstructionProto *x = rule_padded(d, f->anchor), *sum = NULL;
 
 	(void)variant;
-	for (i = 0; i < rank; i++) {
-		low[i] = in->window->dimensions[i]->padding_low;
-		high[i] = in->window->dimensions[i]->padding_high;
-		inner[i] = rule_factor(in->window->dimensions[i]->base_dilation) - 1;
+	for (i = 0; i < rank; i++)
 		step[i] = rule_factor(in->window->dimensions[i]->stride);
-	}
-	x = draft_pad(d, draft_operand(d, f->anchor, 0), low, high, inner, draft_operand(d, f->anchor, 1));
 	do {
 		int64_t first[DRAFT_RANK];
 		for (i = 0; i < rank; i++)
