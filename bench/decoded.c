@@ -20,18 +20,14 @@ struct settings {
 static int compile_both(struct subject *s, struct device *d, struct compiled *own, struct compiled *decoded,
 	struct err *err)
 {
-	uint8_t *config = mem_alloc(s->space->n_sites + 1);
 	struct buf module = {0};
-	int rc;
+	int rc = space_apply_default(s->space, &module, err);
 
-	space_default(s->space, config);
-	rc = s->space->ops->apply(s->space, config, &module, err);
 	if (rc == 0)
 		rc = device_compile(d, COMPILE_DEFAULT, "hlo", s->original.data, s->original.len, 0, own, err);
 	if (rc == 0)
 		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, 0, decoded, err);
 	buf_release(&module);
-	mem_free(config);
 	return rc;
 }
 

@@ -31,17 +31,13 @@
 static int know_program(struct cost *c, struct err *err)
 {
 	struct buf module = {0};
-	uint8_t *dflt;
 	int rc;
 
 	if (c->program)
 		return 0;
-	dflt = mem_alloc(c->space->n_sites + 1);
-	space_default(c->space, dflt);
-	rc = c->space->ops->apply(c->space, dflt, &module, err);
+	rc = space_apply_default(c->space, &module, err);
 	c->program = module.len;
 	buf_release(&module);
-	mem_free(dflt);
 	return rc;
 }
 

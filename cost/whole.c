@@ -136,18 +136,14 @@ int cost_alone(struct cost *c, const uint8_t *config, struct timing *t, struct e
 static int keep_for_default(struct cost *c, struct err *err)
 {
 	struct buf module = {0};
-	uint8_t *config;
 	int rc;
 
 	if (!c->o.spares || c->space->ops->decode)
 		return 0;
-	config = mem_alloc(c->space->n_sites);
-	space_default(c->space, config);
-	rc = applied(c, config, &module, err);
+	rc = space_apply_default(c->space, &module, err);
 	if (rc == 0)
 		spare_share_as(c->o.spares, COMPILE_DEFAULT, c->o.original, &c->sides, COMPILE_APPLIED, &module);
 	buf_release(&module);
-	mem_free(config);
 	return rc;
 }
 

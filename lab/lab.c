@@ -201,16 +201,12 @@ bool lab_own_stands(const struct lab *l)
 static int keep_own(struct lab *l, struct err *err)
 {
 	struct spares *k = &l->subject.opened.spares;
-	uint8_t *dflt = mem_alloc(l->space->n_sites + 1);
 	struct buf module = {0};
-	int rc;
+	int rc = space_apply_default(l->space, &module, err);
 
-	space_default(l->space, dflt);
-	rc = l->space->ops->apply(l->space, dflt, &module, err);
 	if (rc == 0)
 		spare_share_as(k, COMPILE_DEFAULT, &l->subject.original, k, COMPILE_APPLIED, &module);
 	buf_release(&module);
-	mem_free(dflt);
 	return rc;
 }
 

@@ -49,12 +49,9 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 	unsigned want = k->decided ? 0 : WANT_SERIALISED;
 	int rc = 0;
 
-	if (side == 0 && lab->reference) {
-		uint8_t *dflt = MEM_NEW(lab->space->n_sites + 1, uint8_t);
-		space_default(lab->space, dflt);
-		rc = lab->space->ops->apply(lab->space, dflt, &module, err);
-		mem_free(dflt);
-	} else if (side == 1)
+	if (side == 0 && lab->reference)
+		rc = space_apply_default(lab->space, &module, err);
+	else if (side == 1)
 		rc = lab_answer(lab, config, &module, err);
 	if (rc == 0 && !k->decided)
 		take_spare(spares, how, program, kept);

@@ -77,6 +77,17 @@ void space_default(const struct space *s, uint8_t *config)
 		config[i] = s->site[i].dflt;
 }
 
+int space_apply_default(struct space *s, struct buf *module, struct err *err)
+{
+	uint8_t *config = mem_alloc(s->n_sites + 1);
+	int rc;
+
+	space_default(s, config);
+	rc = s->ops->apply(s, config, module, err);
+	mem_free(config);
+	return rc;
+}
+
 void space_random(struct space *s, double density, struct rng *r, uint8_t *config)
 {
 	for (uint32_t i = 0; i < s->n_sites; i++) {
