@@ -10,7 +10,7 @@
  *	near.c	   places that share what they look through
  *	block.c	   many places of one rule, tried at once
  *	pattern.c, pattern_read.c  rules that need none
- *	conv.c, grouped.c, patches.c, usual.c, pool.c, doubling.c, unpool.c  rules that need code: about windows
+ *	conv.c, grouped.c, patches.c, usual.c, flat.c, pool.c, doubling.c, unpool.c  rules that need code: about windows
  *	side.c, turn.c, narrow.c, split.c, merge.c  ... about products
  *	variance.c, few.c, pairs.c, unroll.c, keys.c, network.c  ... about reductions, a loop, a sort
  *	circle.c, power.c  ... about functions of f32; series.c  what these share
