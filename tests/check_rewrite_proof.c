@@ -239,6 +239,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_conv1(prove, p, some, 0);
 	walk_conv2(prove, p, some, some / 2);
 	walk_conv3(prove, p, some, some / 3);
+	walk_columns(prove, p, 5 * some, some / 4);
 	walk_large(prove, p, 5 * some, some);
 	walk_products(prove, p, some, 0);
 	walk_windows(prove, p, some > 7 ? some / 7 : 1, 0);

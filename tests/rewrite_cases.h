@@ -51,6 +51,7 @@ struct conv_case {
 	struct group_case g;
 	/* of input, kernel, output: which dimension stands where (0 batch or o, 1 feature or i, 2.. spatial) */
 	int order[3][5];
+	uint32_t single; /* a bit for each spatial dimension of which there is one element */
 	bool reverse;	 /* the kernel goes through an instruction that turns it around */
 };
 
@@ -99,9 +100,9 @@ static bool conv_text(struct buf *b, const struct conv_case *c)
 	int y[5] = {g->batch, k[0]};
 
 	for (uint32_t i = 0; i < c->n; i++) {
-		x[2 + i] = g->size;
+		x[2 + i] = c->single >> i & 1 ? 1 : g->size;
 		k[2 + i] = c->w[i].size;
-		y[2 + i] = conv_out(&c->w[i], g->size);
+		y[2 + i] = conv_out(&c->w[i], x[2 + i]);
 		if (y[2 + i] < 1)
 			return false;
 	}
@@ -195,6 +196,17 @@ static void walk_conv2(case_visit *visit, void *ctx, uint32_t each, uint32_t fir
 	for (uint32_t i = first; i < 13824; i += each) {
 		struct conv_case c = {.n = 2, .w = {window_cases[i % N_WINDOWS], window_cases[i / 5 % N_WINDOWS]},
 			.g = group_cases[i / 3 % N_GROUPS], .reverse = i % 4 == 0};
+		visit_conv2(i, &c, visit, ctx);
+	}
+}
+
+/* The same of columns and rows. */
+static void walk_columns(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
+{
+	for (uint32_t i = first; i < 13824; i += each) {
+		struct conv_case c = {.n = 2, .g = group_cases[i / 3 % N_GROUPS], .single = 1 + i % 2};
+		c.w[i % 2] = window_cases[2];
+		c.w[!(i % 2)] = window_cases[i / 5 % N_WINDOWS];
 		visit_conv2(i, &c, visit, ctx);
 	}
 }

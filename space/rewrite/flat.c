@@ -12,6 +12,8 @@
  * have a window that moves, one is taken apart first: tap by tap, and the results added up; or result by result, and
  * these put side by side. Either leaves it idle or summed.
  *
+ * A column is folded, too: over 8 x 400 x 1 a window of 9 x 1 takes six times as long as one of 1 x 9 over 8 x 1 x 400.
+ *
  * Two dimensions that lie side by side are folded by a reshape, others are brought side by side first.
  */
 #include <string.h>
@@ -78,6 +80,12 @@ static bool is_possible(const struct flat *t, const struct fold *f)
 		(!idle && summed && is_summed(&c->w[f->other], t->in[f->other])));
 }
 
+/* Is there a gain in folding it? Of two dimensions only if it is the width of a column. */
+static bool is_worth(const struct flat *t, uint32_t dim)
+{
+	return t->c.n > FLAT || (t->c.n == FLAT && t->in[dim] == 1 && t->c.in.spatial[dim] > t->c.in.spatial[!dim]);
+}
+
 /* Finds a fold; best is one of dimensions that lie side by side. */
 static bool choose(struct flat *t, struct fold *best)
 {
@@ -87,7 +95,7 @@ static bool choose(struct flat *t, struct fold *best)
 		for (uint32_t k = 0; k < t->c.n + 2; k++) {
 			struct fold f = {.into = k < 2 ? (k ? INTO_FEATURE : INTO_BATCH) : INTO_OTHER, .dim = i,
 				.other = k < 2 ? 0 : k - 2};
-			if (!is_possible(t, &f))
+			if (!is_worth(t, i) || !is_possible(t, &f))
 				continue;
 			if (!found)
 				*best = f;
@@ -209,7 +217,7 @@ static Hlo__HloInstructionProto *flatten(struct flat t)
 	struct fold f;
 	bool result;
 
-	if (t.c.n <= FLAT || !choose(&t, &f)) {
+	if (!choose(&t, &f)) {
 		y = draft_copy(t.d, t.of, t.out, t.c.rank, (Hlo__HloInstructionProto *[]){t.x, t.k}, 2);
 		y->convolution_dimension_numbers = numbers(&t);
 		y->window = window(&t);
@@ -289,12 +297,12 @@ static int64_t parts_of(const struct conv *c, const struct conv_window *w)
 	return c->feature_groups == 1 && !w->reversed ? w->out : INT64_MAX;
 }
 
-/* The dimension that makes fewest; how many. */
+/* The dimension that makes fewest; how many. INT64_MAX: there is none. */
 static int64_t fewest(const struct conv *c, uint32_t *dim)
 {
 	int64_t n = INT64_MAX;
 
-	for (uint32_t i = 0; i < c->n; i++)
+	for (uint32_t i = 0; c->n > FLAT && i < c->n; i++)
 		if (parts_of(c, &c->w[i]) < n) {
 			n = parts_of(c, &c->w[i]);
 			*dim = i;
@@ -305,7 +313,7 @@ static int64_t fewest(const struct conv *c, uint32_t *dim)
 static bool read(const struct graph *g, uint32_t v, struct flat *t)
 {
 	*t = (struct flat){.of = g->node[v].proto};
-	if (!conv_read(g, v, &t->c) || t->c.n <= FLAT)
+	if (!conv_read(g, v, &t->c) || t->c.n < FLAT)
 		return false;
 	for (uint32_t i = 0; i < t->c.n; i++)
 		t->in[i] = rule_dim(g, node_operands(g, v)[0], t->c.in.spatial[i]);
@@ -319,13 +327,17 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	struct flat t;
 	struct fold fold;
 	uint32_t dim;
+	int64_t n;
 
-	if (!read(g, v, &t) || (!choose(&t, &fold) && fewest(&t.c, &dim) == INT64_MAX))
+	if (!read(g, v, &t))
+		return false;
+	n = choose(&t, &fold) ? 1 : fewest(&t.c, &dim);
+	if (n == INT64_MAX)
 		return false;
 	f->measure[0] = (double)t.c.taps;
 	f->measure[1] = (double)t.c.inner;
 	f->measure[2] = (double)g->node[v].elements;
-	f->measure[3] = choose(&t, &fold) ? 1 : (double)fewest(&t.c, &dim);
+	f->measure[3] = (double)n;
 	return true;
 }
 
