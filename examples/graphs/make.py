@@ -41,6 +41,7 @@ import sundry
 import tiny
 import unlike
 import vision
+import windows
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 from vantage.wire import fields, piece  # noqa: E402
@@ -49,7 +50,7 @@ FOLDERS = {
     "train": ("0.8.1", sequence, vision, other),
     "loops": ("0.8.1", physics, chance),
     "steps": ("0.10.2", language, pictures, hearing, unlike, gatherings, learners, solvers, matters, sundry,
-              angles),
+              angles, windows),
     "strangers": ("0.10.2", strange_models, strange_numbers),
     "halves": ("0.10.2", halves, half_steps),
     "held-out": ("0.8.1", held_out, mobile),
