@@ -146,6 +146,9 @@ static void write_line(const struct plan *p, const struct summary *s, struct buf
 		"of regions cached, %.0f%% of time in the device",
 		(unsigned long long)s->samples, (unsigned long long)p->steps, run_uuid(p->archive.run),
 		p->resumed ? ", resumed" : "", s->rate, 100 * s->cached, 100 * s->device);
+	if (p->set->seconds > 0 && p->running - p->started > p->set->seconds / 2)
+		buf_addf(out, ", opening and probing took %.3g of the %.3g s", p->running - p->started,
+			p->set->seconds);
 	if (s->noise > 0)
 		buf_addf(out, ", noise %.3f%% of the default", 100 * s->noise);
 	if (s->name)
