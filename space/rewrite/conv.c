@@ -114,3 +114,22 @@ void conv_order(const struct conv *c, const struct conv_dims *from, const struct
 	for (uint32_t i = 0; i < c->n; i++)
 		perm[to->spatial[i]] = from->spatial[i];
 }
+
+Hlo__ConvolutionDimensionNumbers *conv_numbers(struct draft *d, const struct conv *c)
+{
+	Hlo__ConvolutionDimensionNumbers *n = arena_alloc(d->mem, sizeof *n);
+	size_t bytes = c->n * sizeof *c->in.spatial;
+
+	hlo__convolution_dimension_numbers__init(n);
+	n->input_batch_dimension = c->in.batch;
+	n->input_feature_dimension = c->in.feature;
+	n->kernel_output_feature_dimension = c->kernel.batch;
+	n->kernel_input_feature_dimension = c->kernel.feature;
+	n->output_batch_dimension = c->out.batch;
+	n->output_feature_dimension = c->out.feature;
+	n->n_input_spatial_dimensions = n->n_kernel_spatial_dimensions = n->n_output_spatial_dimensions = c->n;
+	n->input_spatial_dimensions = arena_dup(d->mem, c->in.spatial, bytes);
+	n->kernel_spatial_dimensions = arena_dup(d->mem, c->kernel.spatial, bytes);
+	n->output_spatial_dimensions = arena_dup(d->mem, c->out.spatial, bytes);
+	return n;
+}

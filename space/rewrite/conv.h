@@ -44,6 +44,8 @@ struct conv conv_exchanged(const struct graph *g, uint32_t v, const struct conv 
 Hlo__HloInstructionProto *conv_padded(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x);
 /* Moves `index` to the next tap, or position of the output, the last dimension fastest; false after the last. */
 bool conv_step(const struct conv *c, int64_t *index, bool of_output);
+/* Which dimension is what, as an instruction has it. */
+Hlo__ConvolutionDimensionNumbers *conv_numbers(struct draft *d, const struct conv *c);
 /* The permutation that brings an array with dimensions `from` into the order `to`. */
 void conv_order(const struct conv *c, const struct conv_dims *from, const struct conv_dims *to, int64_t *perm);
 

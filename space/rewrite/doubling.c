@@ -68,16 +68,7 @@ struct along { /* the window along one dimension of a padded array */
 /* What windows give that begin `at` elements behind those of the result. */
 static Hlo__HloInstructionProto *begin_at(const struct along *a, Hlo__HloInstructionProto *x, int64_t at)
 {
-	int64_t first[DRAFT_RANK] = {0}, count[DRAFT_RANK], step[DRAFT_RANK];
-
-	for (uint32_t i = 0; i < draft_rank(x); i++) {
-		count[i] = x->shape->dimensions[i];
-		step[i] = 1;
-	}
-	first[a->dim] = at * a->dilation;
-	count[a->dim] = a->count;
-	step[a->dim] = a->stride;
-	return draft_slice(a->d, x, first, count, step);
+	return draft_every(a->d, x, a->dim, at * a->dilation, a->count, a->stride);
 }
 
 /* Windows of twice the size, of which each is two of x, one behind the other. */

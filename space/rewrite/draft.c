@@ -362,15 +362,23 @@ Hlo__HloInstructionProto *draft_slice(struct draft *d, Hlo__HloInstructionProto 
 	return in;
 }
 
+Hlo__HloInstructionProto *draft_every(struct draft *d, Hlo__HloInstructionProto *x, uint32_t dim, int64_t first,
+	int64_t count, int64_t step)
+{
+	int64_t start[DRAFT_RANK] = {0}, size[DRAFT_RANK], steps[DRAFT_RANK];
+
+	memcpy(size, x->shape->dimensions, draft_rank(x) * sizeof *size);
+	for (uint32_t i = 0; i < draft_rank(x); i++)
+		steps[i] = i == dim ? step : 1;
+	start[dim] = first;
+	size[dim] = count;
+	return draft_slice(d, x, start, size, steps);
+}
+
 Hlo__HloInstructionProto *draft_part(struct draft *d, Hlo__HloInstructionProto *x, uint32_t dim, int64_t first,
 	int64_t count)
 {
-	int64_t start[DRAFT_RANK] = {0}, size[DRAFT_RANK];
-
-	memcpy(size, x->shape->dimensions, draft_rank(x) * sizeof *size);
-	start[dim] = first;
-	size[dim] = count;
-	return draft_slice(d, x, start, size, NULL);
+	return draft_every(d, x, dim, first, count, 1);
 }
 
 Hlo__HloInstructionProto *draft_reshape(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims,

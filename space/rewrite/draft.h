@@ -96,7 +96,9 @@ Hlo__HloInstructionProto *draft_pad(struct draft *d, Hlo__HloInstructionProto *x
 /* count[i] elements of dimension i, from first[i] on in steps of step[i]; step NULL: neighbours. */
 Hlo__HloInstructionProto *draft_slice(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *first,
 	const int64_t *count, const int64_t *step);
-/* The same for one dimension; the others stay whole. */
+/* The same for one dimension; the others stay whole. And for neighbours. */
+Hlo__HloInstructionProto *draft_every(struct draft *d, Hlo__HloInstructionProto *x, uint32_t dim, int64_t first,
+	int64_t count, int64_t step);
 Hlo__HloInstructionProto *draft_part(struct draft *d, Hlo__HloInstructionProto *x, uint32_t dim, int64_t first,
 	int64_t count);
 Hlo__HloInstructionProto *draft_reshape(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims,

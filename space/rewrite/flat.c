@@ -168,25 +168,6 @@ static Hlo__HloInstructionProto *unfolded(struct flat *t, Hlo__HloInstructionPro
 	return moved(t->d, draft_reshape(t->d, y, size, n), dim, at, true);
 }
 
-static Hlo__ConvolutionDimensionNumbers *numbers(const struct flat *t)
-{
-	Hlo__ConvolutionDimensionNumbers *n = arena_alloc(t->d->mem, sizeof *n);
-	size_t bytes = t->c.n * sizeof *t->c.in.spatial;
-
-	hlo__convolution_dimension_numbers__init(n);
-	n->input_batch_dimension = t->c.in.batch;
-	n->input_feature_dimension = t->c.in.feature;
-	n->kernel_output_feature_dimension = t->c.kernel.batch;
-	n->kernel_input_feature_dimension = t->c.kernel.feature;
-	n->output_batch_dimension = t->c.out.batch;
-	n->output_feature_dimension = t->c.out.feature;
-	n->n_input_spatial_dimensions = n->n_kernel_spatial_dimensions = n->n_output_spatial_dimensions = t->c.n;
-	n->input_spatial_dimensions = arena_dup(t->d->mem, t->c.in.spatial, bytes);
-	n->kernel_spatial_dimensions = arena_dup(t->d->mem, t->c.kernel.spatial, bytes);
-	n->output_spatial_dimensions = arena_dup(t->d->mem, t->c.out.spatial, bytes);
-	return n;
-}
-
 static Hlo__Window *window(const struct flat *t)
 {
 	Hlo__Window *w = arena_alloc(t->d->mem, sizeof *w);
@@ -219,7 +200,7 @@ static Hlo__HloInstructionProto *flatten(struct flat t)
 
 	if (!choose(&t, &f)) {
 		y = draft_copy(t.d, t.of, t.out, t.c.rank, (Hlo__HloInstructionProto *[]){t.x, t.k}, 2);
-		y->convolution_dimension_numbers = numbers(&t);
+		y->convolution_dimension_numbers = conv_numbers(t.d, &t.c);
 		y->window = window(&t);
 		return y;
 	}
@@ -243,22 +224,6 @@ static Hlo__HloInstructionProto *flatten(struct flat t)
 	return unfolded(&t, flatten(less), &t.c.out, &f, result);
 }
 
-/* Neighbours or every so many elements of one dimension. */
-static Hlo__HloInstructionProto *some(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim, int64_t first,
-	int64_t count, int64_t step)
-{
-	int64_t from[DRAFT_RANK] = {0}, n[DRAFT_RANK], by[DRAFT_RANK];
-
-	for (uint32_t i = 0; i < draft_rank(x); i++) {
-		n[i] = x->shape->dimensions[i];
-		by[i] = 1;
-	}
-	from[dim] = first;
-	n[dim] = count;
-	by[dim] = step;
-	return draft_slice(d, x, from, n, by);
-}
-
 /* One dimension's taps, each an idle convolution, added up; or its results, each a summed one, side by side. */
 static Hlo__HloInstructionProto *in_parts(const struct flat *t, uint32_t dim)
 {
@@ -276,7 +241,7 @@ static Hlo__HloInstructionProto *in_parts(const struct flat *t, uint32_t dim)
 		struct flat one = *t;
 		one.c.w[dim] = (struct conv_window){.size = size, .stride = 1, .dilation = 1, .base = 1, .out = out};
 		one.in[dim] = by_taps ? w.out : w.size;
-		one.x = some(t->d, x, at, i * (by_taps ? w.dilation : w.stride), one.in[dim],
+		one.x = draft_every(t->d, x, (uint32_t)at, i * (by_taps ? w.dilation : w.stride), one.in[dim],
 			by_taps ? w.stride : w.dilation);
 		if (by_taps)
 			one.k = draft_part(t->d, t->k, (uint32_t)t->c.kernel.spatial[dim],

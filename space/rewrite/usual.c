@@ -72,29 +72,12 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
-static Hlo__ConvolutionDimensionNumbers *usual_numbers(struct draft *d, const struct conv *c,
-	const struct conv_dims *image, const struct conv_dims *kernel)
-{
-	Hlo__ConvolutionDimensionNumbers *n = arena_alloc(d->mem, sizeof *n);
-
-	hlo__convolution_dimension_numbers__init(n);
-	n->input_batch_dimension = n->output_batch_dimension = image->batch;
-	n->input_feature_dimension = n->output_feature_dimension = image->feature;
-	n->kernel_output_feature_dimension = kernel->batch;
-	n->kernel_input_feature_dimension = kernel->feature;
-	n->n_input_spatial_dimensions = n->n_kernel_spatial_dimensions = n->n_output_spatial_dimensions = c->n;
-	n->input_spatial_dimensions = arena_dup(d->mem, image->spatial, c->n * sizeof *image->spatial);
-	n->kernel_spatial_dimensions = arena_dup(d->mem, kernel->spatial, c->n * sizeof *kernel->spatial);
-	n->output_spatial_dimensions = arena_dup(d->mem, image->spatial, c->n * sizeof *image->spatial);
-	return n;
-}
-
 static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, uint32_t variant)
 {
 	Hlo__HloInstructionProto *x, *k, *y;
 	int64_t perm[DRAFT_RANK], dims[DRAFT_RANK];
 	struct conv_dims image, kernel;
-	struct conv c;
+	struct conv c, usual;
 
 	(void)variant;
 	BUG_ON(!read(d->g, f->anchor, &c));
@@ -109,7 +92,10 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	for (uint32_t i = 0; i < c.rank; i++)
 		dims[i] = rule_dim(d->g, f->anchor, perm[i]);
 	y = draft_copy(d, d->g->node[f->anchor].proto, dims, c.rank, (Hlo__HloInstructionProto *[]){x, k}, 2);
-	y->convolution_dimension_numbers = usual_numbers(d, &c, &image, &kernel);
+	usual = c;
+	usual.in = usual.out = image;
+	usual.kernel = kernel;
+	y->convolution_dimension_numbers = conv_numbers(d, &usual);
 	conv_order(&c, &image, &c.out, perm);
 	return draft_transpose(d, y, perm);
 }
