@@ -242,8 +242,8 @@ static void walk_tops(void (*visit)(const struct sort_case *, bool), bool mutate
 static void both_sides_give_the_same_bits(void)
 {
 	walk(prove, false, 60, 1);
-	walk(prove, false, 7, 1);
-	walk(prove, false, 12, 3);
+	walk(prove, false, 7, 5);
+	walk(prove, false, 12, 11);
 	walk_places(prove, false);
 	walk_tops(prove, false);
 	for (size_t r = 0; r < RULES; r++) {
@@ -255,7 +255,7 @@ static void both_sides_give_the_same_bits(void)
 static void wrong_rules_are_caught(void)
 {
 	walk(prove, true, 60, 5);
-	walk(prove, true, 6, 10);
+	walk(prove, true, 6, 31);
 	walk_places(prove, true);
 	walk_tops(prove, true);
 	for (int kind = 0; kind < KINDS; kind++) {
