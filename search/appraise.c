@@ -7,8 +7,8 @@
  * as pricing it took, it is left. A price that a helper measured takes the hunt no time; the time of the worker counts,
  * shared among all workers. In a large program most gains are such trifles: of the 80 candidates that 52 s of a
  * training step's search priced, 45 were better, 30 of them by less than a hundred-thousandth of the run, and
- * confirming took more than half of the time. (When the second condition was the only one, a program of one sort was
- * left with a form that saves 73% of it, found in two seconds, though another saves 96%.)
+ * confirming took more than half of the time. (The second condition alone left a program of one sort with a form that
+ * saves 73% of it, found in two seconds, though another saves 96%.)
  */
 #include <math.h>
 #include "base/progress.h"

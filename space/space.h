@@ -444,7 +444,8 @@ void space_tie(struct space *s, const uint64_t *hash);
 
 /* Configurations: n_sites bytes owned by the caller. */
 void space_default(const struct space *s, uint8_t *config);
-int space_apply_default(struct space *s, struct buf *module, struct err *err); /* the program with it */
+/* Writes the program with all choices at their defaults. */
+int space_apply_default(struct space *s, struct buf *module, struct err *err);
 /*
  * Can a choice of this site change such a cost, as far as is known? In a part of the program that never runs, such as a
  * branch that is not taken, none changes the time.

@@ -174,9 +174,9 @@ static inline void sort_numbers(struct buf *b, const struct sort_case *c)
 
 /*
  * The result of a sort of one array whose comparator takes some numbers for equal: its bits with those numbers as one,
- * and along the dimension a sum that another set of bits does not have. Asked of bits, because floats that are made of
- * bits are compared with zero as integers, by which denormals are none; those of f16 are none anyway, as it is computed
- * in f32.
+ * and along the dimension a sum that another set of bits does not have. It asks the bits which numbers these are, not
+ * the floats. XLA:CPU compares floats with zero as integers where they were made of bits, and then denormals are not
+ * zeros, as they are elsewhere. Those of f16 never are, since it is computed in f32.
  */
 static inline void sort_one_result(struct buf *b, const struct sort_case *c)
 {

@@ -414,6 +414,17 @@ Hlo__HloInstructionProto *draft_transpose(struct draft *d, Hlo__HloInstructionPr
 	return x;
 }
 
+Hlo__HloInstructionProto *draft_moved(struct draft *d, Hlo__HloInstructionProto *x, int64_t from, int64_t to)
+{
+	int64_t perm[DRAFT_RANK], next = 0;
+
+	for (int64_t i = 0; i < draft_rank(x); i++) {
+		next += next == from;
+		perm[i] = i == to ? from : next++;
+	}
+	return draft_transpose(d, x, perm);
+}
+
 Hlo__HloInstructionProto *draft_broadcast(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims,
 	uint32_t rank, const int64_t *map)
 {

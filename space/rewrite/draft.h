@@ -96,7 +96,7 @@ Hlo__HloInstructionProto *draft_pad(struct draft *d, Hlo__HloInstructionProto *x
 /* count[i] elements of dimension i, from first[i] on in steps of step[i]; step NULL: neighbours. */
 Hlo__HloInstructionProto *draft_slice(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *first,
 	const int64_t *count, const int64_t *step);
-/* The same for one dimension; the others stay whole. And for neighbours. */
+/* The same for one dimension, in steps or of neighbours; the others stay whole. */
 Hlo__HloInstructionProto *draft_every(struct draft *d, Hlo__HloInstructionProto *x, uint32_t dim, int64_t first,
 	int64_t count, int64_t step);
 Hlo__HloInstructionProto *draft_part(struct draft *d, Hlo__HloInstructionProto *x, uint32_t dim, int64_t first,
@@ -105,6 +105,8 @@ Hlo__HloInstructionProto *draft_reshape(struct draft *d, Hlo__HloInstructionProt
 	uint32_t rank);
 /* Dimension i of the result is perm[i] of x. */
 Hlo__HloInstructionProto *draft_transpose(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *perm);
+/* Dimension `from` becomes dimension `to`; the others stay in their order. */
+Hlo__HloInstructionProto *draft_moved(struct draft *d, Hlo__HloInstructionProto *x, int64_t from, int64_t to);
 /* Dimension i of x is map[i] of the result. */
 Hlo__HloInstructionProto *draft_broadcast(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims,
 	uint32_t rank, const int64_t *map);

@@ -12,10 +12,12 @@
  * with it are left out.
  *
  * The elements of a place are a slice of the array without that dimension, which lies first for this, so that a slice
- * lies in one piece. The sorted slices are put side by side. What is only taken from a few places, as a median is,
- * costs what leads there: the compiler removes the rest. It makes one loop of all comparisons, and where several slices
- * are written computes a comparison anew for each that follows from it: rows of 8 took 36 ms instead of 0.7. So all
- * slices are kept in memory after every third step, from which less than 8 comparisons follow.
+ * lies in one piece. The sorted slices are put side by side. A median, which reads a few places alone, costs what leads
+ * there: the compiler removes the rest.
+ *
+ * The compiler would make one loop of all comparisons. Where that writes several slices, it would compute each
+ * comparison anew for all that follow from it: rows of 8 took 36 ms instead of 0.7. So all slices are kept in memory
+ * after every third step. Within three steps fewer than 8 comparisons follow from one.
  */
 #include <string.h>
 
@@ -59,20 +61,6 @@ static void sort(const struct places *p)
 		}
 }
 
-/* Moves a dimension of x to the front, or the first one there. */
-static Hlo__HloInstructionProto *moved(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim, bool to_front)
-{
-	uint32_t rank = draft_rank(x);
-	int64_t perm[DRAFT_RANK];
-
-	for (uint32_t i = 0; i < rank; i++)
-		if (to_front)
-			perm[i] = i == 0 ? dim : i <= dim ? i - 1 : i;
-		else
-			perm[i] = i == dim ? 0 : i < dim ? i + 1 : i;
-	return draft_transpose(d, x, perm);
-}
-
 Hlo__HloInstructionProto *rule_network(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim)
 {
 	int64_t n = x->shape->dimensions[dim];
@@ -80,7 +68,7 @@ Hlo__HloInstructionProto *rule_network(struct draft *d, Hlo__HloInstructionProto
 	int64_t size[DRAFT_RANK];
 	uint32_t rank = draft_rank(x);
 
-	x = moved(d, x, dim, true);
+	x = draft_moved(d, x, dim, 0);
 	memcpy(size, x->shape->dimensions, rank * sizeof *size);
 	for (int64_t i = 0; i < n; i++)
 		p.at[i] = draft_reshape(d, draft_part(d, x, 0, i, 1), size + 1, rank - 1);
@@ -88,5 +76,5 @@ Hlo__HloInstructionProto *rule_network(struct draft *d, Hlo__HloInstructionProto
 	size[0] = 1;
 	for (int64_t i = 0; i < n; i++)
 		p.at[i] = draft_reshape(d, p.at[i], size, rank);
-	return moved(d, draft_concat(d, p.at, (uint32_t)n, 0), dim, false);
+	return draft_moved(d, draft_concat(d, p.at, (uint32_t)n, 0), 0, dim);
 }

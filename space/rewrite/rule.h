@@ -157,8 +157,9 @@ Hlo__HloInstructionProto *rule_exchanged(struct draft *d, uint32_t u, Hlo__HloIn
 	Hlo__HloInstructionProto *second, const struct dot_dims *dims);
 /* Turns a product with its operands in the other order back; the new first one makes so many of its dimensions. */
 Hlo__HloInstructionProto *rule_back(struct draft *d, Hlo__HloInstructionProto *x, uint32_t shared, uint32_t first);
-/* pool.c: is it a sum or an extreme over windows that rules can handle? Its input, with all that is padded. */
+/* pool.c: is it a sum or an extreme over windows that rules can handle? */
 bool rule_window(const struct graph *g, uint32_t v);
+/* Its input, spread and padded. */
 Hlo__HloInstructionProto *rule_padded(struct draft *d, uint32_t v);
 /* network.c: an array sorted along a dimension, the smallest first, by comparing two elements at a time. */
 Hlo__HloInstructionProto *rule_network(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim);
