@@ -161,6 +161,12 @@ Hlo__HloInstructionProto *rule_back(struct draft *d, Hlo__HloInstructionProto *x
 bool rule_window(const struct graph *g, uint32_t v);
 /* Its input, spread and padded. */
 Hlo__HloInstructionProto *rule_padded(struct draft *d, uint32_t v);
+/* reread.c: how often the loops that read a node may read each of its elements, as far as one sees. */
+double rule_times_read(const struct graph *g, uint32_t v);
+/* What a window moves over, kept in memory if it is computed. */
+Hlo__HloInstructionProto *rule_moved_over(struct draft *d, uint32_t v);
+/* What the draft wrote for a node, kept in memory if readers would compute much of it again. */
+Hlo__HloInstructionProto *rule_kept(struct draft *d, uint32_t v, Hlo__HloInstructionProto *x);
 /* network.c: an array sorted along a dimension, the smallest first, by comparing two elements at a time. */
 Hlo__HloInstructionProto *rule_network(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim);
 /*

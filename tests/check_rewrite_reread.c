@@ -1,0 +1,112 @@
+/*
+ * check_rewrite_reread.c - what is kept in memory because loops read it more than once (space/rewrite/reread.c).
+ */
+#include <string.h>
+#include "space/rewrite/own.h"
+#include "tests/test.h"
+
+#define ADD "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n"
+#define ENTRY "HloModule m\n" ADD "ENTRY e {\n x = f32[2,32,32,1] parameter(0)\n"
+#define TALL " k = f32[11,1,1,1] parameter(1)\n y = f32[2,22,32,1] convolution(x, k), window={size=11x1}," \
+	" dim_labels=b01f_01io->b01f\n"
+#define WIDE " l = f32[1,11,1,1] parameter(2)\n"
+#define OF(in) " ROOT r = f32[2,22,22,1] convolution(" in ", l), window={size=1x11}, dim_labels=b01f_01io->b01f\n}\n"
+#define NEGATIVE " n = f32[2,22,32,1] negate(y)\n"
+
+/* The choice by which a site is taken apart. */
+static uint8_t apart(struct space *s, uint32_t site)
+{
+	for (uint8_t k = 1; k < s->site[site].choices; k++) {
+		const char *name = rewrite_rule(s, rewrite_offer(s, site, k))->name;
+		if (strcmp(name, "few-features-forward") == 0 || strcmp(name, "few-terms-as-slices") == 0)
+			return k;
+	}
+	return 0;
+}
+
+/* How many barriers the program has if all sites are taken apart; -1: it could not be written. */
+static int barriers(const char *text)
+{
+	struct graph g = {0}, after = {0};
+	struct buf out = {0};
+	struct err err = {0};
+	struct space *s = NULL;
+	uint8_t config[64];
+	int n = -1;
+
+	if (graph_parse(&g, text, strlen(text), "text", &err) == 0)
+		s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+	for (uint32_t i = 0; s && i < s->n_sites && i < sizeof config; i++)
+		config[i] = apart(s, i);
+	if (s && s->n_sites > 0 && s->n_sites <= sizeof config && s->ops->apply(s, config, &out, &err) == 0 &&
+		graph_parse(&after, out.data, out.len, "after", &err) == 0) {
+		n = 0;
+		for (uint32_t v = 0; v < after.n_nodes; v++)
+			n += after.node[v].opcode == OP_OPTIMIZATION_BARRIER;
+	}
+	if (n < 0)
+		printf("\t%s, in\n%s", err.text, text);
+	space_free(s);
+	graph_release(&g);
+	graph_release(&after);
+	buf_release(&out);
+	return n;
+}
+
+static void what_loops_read_again_is_kept(void)
+{
+	static const struct {
+		const char *text;
+		int kept;
+	} table[] = {
+		/* read once */
+		{ENTRY TALL " ROOT r = f32[2,22,32,1] negate(y)\n}\n", 0},
+		{ENTRY TALL " ROOT r = f32[2,22,16,1] slice(y), slice={[0:2], [0:22], [0:16], [0:1]}\n}\n", 0},
+		{ENTRY TALL " ROOT r = f32[22,2,32,1] transpose(y), dimensions={1,0,2,3}\n}\n", 0},
+		/* read by a window, at once or through other operations, of which the last is kept */
+		{ENTRY TALL WIDE OF("y"), 1},
+		{ENTRY TALL NEGATIVE WIDE OF("n"), 2},
+		/* repeated */
+		{ENTRY TALL " n = f32[2,22,32] reshape(y)\n"
+			" ROOT r = f32[2,22,32,3] broadcast(n), dimensions={0,1,2}\n}\n", 1},
+		{ENTRY TALL " n = f32[2,22,32] reshape(y)\n c = f32[3] parameter(2)\n"
+			" ROOT r = f32[2,22,32,3] dot(n, c), lhs_contracting_dims={}, rhs_contracting_dims={}\n}\n", 1},
+		/* by slices that overlap, and by halves */
+		{ENTRY TALL " a = f32[2,21,32,1] slice(y), slice={[0:2], [0:21], [0:32], [0:1]}\n"
+			" b = f32[2,21,32,1] slice(y), slice={[0:2], [1:22], [0:32], [0:1]}\n"
+			" ROOT r = f32[2,21,32,1] subtract(b, a)\n}\n", 1},
+		{ENTRY TALL " a = f32[2,11,32,1] slice(y), slice={[0:2], [0:11], [0:32], [0:1]}\n"
+			" b = f32[2,11,32,1] slice(y), slice={[0:2], [11:22], [0:32], [0:1]}\n"
+			" ROOT r = f32[2,11,32,1] subtract(b, a)\n}\n", 0},
+		/* in what is called */
+		{"HloModule m\n" ADD "f {\n y = f32[2,22,32] parameter(0)\n"
+			" ROOT r = f32[2,22,32,3] broadcast(y), dimensions={0,1,2}\n}\nENTRY e {\n"
+			" x = f32[2,32,32,1] parameter(0)\n" TALL " n = f32[2,22,32] reshape(y)\n"
+			" ROOT r = f32[2,22,32,3] call(n), to_apply=f\n}\n", 1},
+		/* after what is called */
+		{"HloModule m\n" ADD "f {\n x = f32[2,32,32,1] parameter(0)\n" TALL
+			" ROOT n = f32[2,22,32] reshape(y)\n}\nENTRY e {\n"
+			" x = f32[2,32,32,1] parameter(0)\n k = f32[11,1,1,1] parameter(1)\n"
+			" c = f32[2,22,32] call(x, k), to_apply=f\n"
+			" ROOT r = f32[2,22,32,3] broadcast(c), dimensions={0,1,2}\n}\n", 1},
+		/* few operations are done again */
+		{"HloModule m\n" ADD "ENTRY e {\n x = f32[9,3] parameter(0)\n z = f32[] constant(0)\n"
+			" y = f32[9] reduce(x, z), dimensions={1}, to_apply=add\n"
+			" ROOT r = f32[9,3] broadcast(y), dimensions={0}\n}\n", 0},
+		{"HloModule m\n" ADD "ENTRY e {\n x = f32[9,3] parameter(0)\n z = f32[] constant(0)\n"
+			" y = f32[9] reduce(x, z), dimensions={1}, to_apply=add\n"
+			" ROOT r = f32[9,30] broadcast(y), dimensions={0}\n}\n", 1},
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		int n = barriers(table[i].text);
+		if (!CHECK(n == table[i].kept))
+			printf("\t%d barriers, not %d, in\n%s", n, table[i].kept, table[i].text);
+	}
+}
+
+int main(void)
+{
+	RUN(what_loops_read_again_is_kept);
+	return test_done();
+}
