@@ -7,8 +7,9 @@
 
 #define ADD "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n"
 #define ENTRY "HloModule m\n" ADD "ENTRY e {\n x = f32[2,32,32,1] parameter(0)\n"
-#define TALL " k = f32[11,1,1,1] parameter(1)\n y = f32[2,22,32,1] convolution(x, k), window={size=11x1}," \
+#define ABOVE(x) " k = f32[11,1,1,1] parameter(1)\n y = f32[2,22,32,1] convolution(" x ", k), window={size=11x1}," \
 	" dim_labels=b01f_01io->b01f\n"
+#define TALL ABOVE("x")
 #define WIDE " l = f32[1,11,1,1] parameter(2)\n"
 #define OF(in) " ROOT r = f32[2,22,22,1] convolution(" in ", l), window={size=1x11}, dim_labels=b01f_01io->b01f\n}\n"
 #define NEGATIVE " n = f32[2,22,32,1] negate(y)\n"
@@ -63,9 +64,9 @@ static void what_loops_read_again_is_kept(void)
 		{ENTRY TALL " ROOT r = f32[2,22,32,1] negate(y)\n}\n", 0},
 		{ENTRY TALL " ROOT r = f32[2,22,16,1] slice(y), slice={[0:2], [0:22], [0:16], [0:1]}\n}\n", 0},
 		{ENTRY TALL " ROOT r = f32[22,2,32,1] transpose(y), dimensions={1,0,2,3}\n}\n", 0},
-		/* read by a window, at once or through other operations, of which the last is kept */
+		/* read by a window, at once or through another operation */
 		{ENTRY TALL WIDE OF("y"), 1},
-		{ENTRY TALL NEGATIVE WIDE OF("n"), 2},
+		{ENTRY TALL NEGATIVE WIDE OF("n"), 1},
 		/* repeated */
 		{ENTRY TALL " n = f32[2,22,32] reshape(y)\n"
 			" ROOT r = f32[2,22,32,3] broadcast(n), dimensions={0,1,2}\n}\n", 1},
@@ -89,6 +90,21 @@ static void what_loops_read_again_is_kept(void)
 			" x = f32[2,32,32,1] parameter(0)\n k = f32[11,1,1,1] parameter(1)\n"
 			" c = f32[2,22,32] call(x, k), to_apply=f\n"
 			" ROOT r = f32[2,22,32,3] broadcast(c), dimensions={0,1,2}\n}\n", 1},
+		/* what a window moves over, if it takes more than a few operations */
+		{ENTRY " x1 = f32[2,32,32,1] negate(x)\n" ABOVE("x1") " ROOT r = f32[2,22,32,1] negate(y)\n}\n", 0},
+		{ENTRY " x1 = f32[2,32,32,1] multiply(x, x)\n x2 = f32[2,32,32,1] multiply(x1, x1)\n"
+			ABOVE("x2") " ROOT r = f32[2,22,32,1] negate(y)\n}\n", 1},
+		{ENTRY " x1 = f32[2,32,32,1] tanh(x)\n" ABOVE("x1") " ROOT r = f32[2,22,32,1] negate(y)\n}\n", 1},
+		{ENTRY " t = f32[2,32,1,32] parameter(2)\n x1 = f32[2,32,1,32] tanh(t)\n"
+			" x2 = f32[2,32,32,1] transpose(x1), dimensions={0,1,3,2}\n"
+			ABOVE("x2") " ROOT r = f32[2,22,32,1] negate(y)\n}\n", 1},
+		/* terms side by side */
+		{"HloModule m\n" ADD "ENTRY e {\n x = f32[9,3] parameter(0)\n z = f32[] constant(0)\n"
+			" x1 = f32[9,3] multiply(x, x)\n"
+			" ROOT y = f32[9] reduce(x1, z), dimensions={1}, to_apply=add\n}\n", 0},
+		{"HloModule m\n" ADD "ENTRY e {\n x = f32[9,3] parameter(0)\n z = f32[] constant(0)\n"
+			" x1 = f32[9,3] exponential(x)\n"
+			" ROOT y = f32[9] reduce(x1, z), dimensions={1}, to_apply=add\n}\n", 1},
 		/* few operations are done again */
 		{"HloModule m\n" ADD "ENTRY e {\n x = f32[9,3] parameter(0)\n z = f32[] constant(0)\n"
 			" y = f32[9] reduce(x, z), dimensions={1}, to_apply=add\n"

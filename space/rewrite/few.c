@@ -5,8 +5,8 @@
  * two by two block. Compilers write a reduction as a loop over the results with a loop over the terms inside. If the
  * last dimension is among those reduced, the inner loop is the one that vector code would run along, and it is over
  * after three numbers. The terms are parts of one array, so each can be had by a slice, and the slices are combined
- * element by element: then vector code runs along the results. The compiler computes in one loop what the slices are
- * of, which a reduction that is left to a library keeps in memory.
+ * element by element: then vector code runs along the results. What the slices are of, which a reduction that is left
+ * to a library keeps in memory, is computed in the same loop if that is little work.
  *
  * Where the result is repeated, as the distance of two points is for each of their coordinates, the compiler would
  * compute all of it anew for each. A second variant keeps the result in memory by a barrier.
@@ -45,7 +45,7 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, uint32_t variant)
 {
 	const Hlo__HloInstructionProto *in = d->g->node[f->anchor].proto;
-	Hlo__HloInstructionProto *x = draft_operand(d, f->anchor, 0), *sum = NULL;
+	Hlo__HloInstructionProto *x = rule_from_memory(d, f->anchor, 0, RULE_ACROSS), *sum = NULL;
 	int64_t first[DRAFT_RANK] = {0}, count[DRAFT_RANK];
 	uint32_t rank = draft_rank(x), i;
 

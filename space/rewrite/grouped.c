@@ -180,7 +180,7 @@ static Hlo__HloInstructionProto *write_groups(struct draft *d, const struct foun
 	BUG_ON(!conv_read(d->g, f->anchor, &c));
 	kernel = draft_value(d, kernel_of(d->g, f->anchor, &c, turned));
 	conv_order(&c, &c.in, &c.out, perm);
-	x = draft_transpose(d, conv_padded(d, &c, rule_moved_over(d, f->anchor)), perm);
+	x = draft_transpose(d, conv_padded(d, &c, rule_seen(d, f->anchor, 0)), perm);
 	for (int64_t inner = 0; inner < c.inner; inner++) {
 		Hlo__HloInstructionProto *part = features(d, &c, x, inner);
 		int64_t tap[CONV_SPATIAL] = {0}, at[CONV_SPATIAL] = {0};

@@ -166,12 +166,12 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 {
 	const char *extreme = sign_of(d->g, f->anchor) > 0 ? "maximum" : "minimum";
 	const int64_t along = d->g->node[f->anchor].proto->dimensions[0];
-	Hlo__HloInstructionProto *x = draft_operand(d, f->anchor, 0), *most, *hit, *place, *none;
+	Hlo__HloInstructionProto *x = rule_from_memory(d, f->anchor, 0, INFINITY), *most, *hit, *place, *none;
 	const int64_t *dims = x->shape->dimensions;
 	int64_t rest[DRAFT_RANK];
 	uint32_t rank = draft_rank(x), n = 0;
 
-	(void)variant;
+	(void)variant; /* x is read twice and has to be the same twice, so no loop may compute it for itself */
 	for (uint32_t i = 0; i < rank; i++)
 		if (i != along)
 			rest[n++] = i;

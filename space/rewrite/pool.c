@@ -36,7 +36,7 @@ Hlo__HloInstructionProto *rule_padded(struct draft *d, uint32_t v)
 		high[i] = w->dimensions[i]->padding_high;
 		inner[i] = rule_factor(w->dimensions[i]->base_dilation) - 1;
 	}
-	return draft_pad(d, rule_moved_over(d, v), low, high, inner, draft_operand(d, v, 1));
+	return draft_pad(d, rule_seen(d, v, 0), low, high, inner, draft_operand(d, v, 1));
 }
 
 static bool match(const struct graph *g, uint32_t v, struct found *f)

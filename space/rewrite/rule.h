@@ -163,8 +163,13 @@ bool rule_window(const struct graph *g, uint32_t v);
 Hlo__HloInstructionProto *rule_padded(struct draft *d, uint32_t v);
 /* reread.c: how often the loops that read a node may read each of its elements, as far as one sees. */
 double rule_times_read(const struct graph *g, uint32_t v);
-/* What a window moves over, kept in memory if it is computed. */
-Hlo__HloInstructionProto *rule_moved_over(struct draft *d, uint32_t v);
+/*
+ * Operand k of a node, kept in memory if computing it takes much in a loop that reads it so many times, or that takes
+ * so many times as long for it; and that of a window, which sees it as often as it does.
+ */
+Hlo__HloInstructionProto *rule_from_memory(struct draft *d, uint32_t v, uint32_t k, double times);
+Hlo__HloInstructionProto *rule_seen(struct draft *d, uint32_t v, uint32_t k);
+#define RULE_ACROSS 4.0 /* times as long, where vector code cannot run along the elements */
 /* What the draft wrote for a node, kept in memory if readers would compute much of it again. */
 Hlo__HloInstructionProto *rule_kept(struct draft *d, uint32_t v, Hlo__HloInstructionProto *x);
 /* network.c: an array sorted along a dimension, the smallest first, by comparing two elements at a time. */

@@ -245,9 +245,9 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 
 	(void)variant;
 	BUG_ON(!read_moves(d->g, f->anchor, &m));
-	x = draft_pad(d, draft_operand(d, f->anchor, 0), m.low, m.high, NULL, NULL);
+	x = draft_pad(d, rule_seen(d, f->anchor, 0), m.low, m.high, NULL, NULL);
 	which = draft_unary(d, "opt-barrier", selected(d, &m, x));
-	x = placed(d, &m, which, draft_operand(d, f->anchor, 1));
+	x = placed(d, &m, which, rule_seen(d, f->anchor, 1));
 	for (uint32_t i = 0; i < m.rank; i++) {
 		whole[i] = (m.out[i] + m.boxes[i] - 1) * m.step[i];
 		before[i] = -m.low[i];
