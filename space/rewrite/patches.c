@@ -99,7 +99,7 @@ static Hlo__HloInstructionProto *write_window(struct draft *d, const struct foun
 
 	(void)variant;
 	BUG_ON(!conv_read(d->g, f->anchor, &c));
-	x = conv_padded(d, &c, draft_operand(d, f->anchor, 0));
+	x = conv_padded(d, &c, rule_seen(d, f->anchor, 0));
 	seen = arena_alloc(d->mem, (size_t)c.taps * sizeof(*seen));
 	do
 		seen[n++] = met(d, &c, x, tap);
@@ -192,7 +192,7 @@ static Hlo__HloInstructionProto *write_taps(struct draft *d, const struct found 
 	(void)variant;
 	BUG_ON(!conv_read(d->g, f->anchor, &c));
 	e = without_late(d->g, f->anchor, &c);
-	x = conv_padded(d, &e, draft_operand(d, f->anchor, 0));
+	x = conv_padded(d, &e, rule_seen(d, f->anchor, 0));
 	rows = kernel_rows(d, &c, f->anchor);
 	dot.sum[0][0] = c.in.feature;
 	for (uint32_t i = 0; i < c.n; i++)
@@ -241,7 +241,7 @@ static struct image read_image(struct draft *d, uint32_t v)
 	e = conv_exchanged(d->g, v, &m.c);
 	m.exchanged = e.taps < m.c.taps;
 	m.c = m.exchanged ? e : m.c;
-	m.x = conv_padded(d, &m.c, draft_operand(d, v, m.exchanged));
+	m.x = conv_padded(d, &m.c, rule_seen(d, v, m.exchanged));
 	m.kernel = draft_operand(d, v, !m.exchanged);
 	return m;
 }
