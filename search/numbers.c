@@ -10,18 +10,7 @@
 #include "base/talk.h"
 #include "device/room.h"
 #include "hlo/widen.h"
-#include "search/numbers.h"
-
-#define YARDSTICKS 10
-#define NUDGES 4	   /* the most, of each kind of input */
-#define FURTHER 3	   /* times as far from what is not rounded as the compiler's own program, or as often unlike */
-#define FLOAT_UNIT 0x1p-23 /* programs do not add up in shorter types */
-/* In 64 bits the programs must agree to so many units of the output's type, or this share of what is allowed. */
-#define RIGHT_UNITS 2
-#define RIGHT_SHARE 1e-6
-#define LEAST_UNITS 4	   /* in the last place */
-#define COARSE_UNIT 1e-4   /* relative; a float of 16 bits or fewer has a larger one */
-#define TELLING 0.5	   /* a kind of input that allows so much tells nothing */
+#include "search/numbers_judge.h"
 
 /* The programs that are compared. The last two are in 64 bits. */
 enum side { OWN, TUNED, READ_BACK, PLAIN, EXACT, TUNED_EXACT, SIDES };
@@ -31,17 +20,6 @@ struct check {
 	bool fresh;
 	bool none[SIDES];			 /* in 64 bits, there is no such program */
 	struct compiled more[SIDES - READ_BACK]; /* compiled when first wanted */
-};
-
-/* The comparisons on one kind of input. */
-struct trial {
-	struct comparison tuned;    /* against the compiler's own */
-	struct comparison nudged[NUDGES]; /* the compiler's own against itself on nudged inputs */
-	/* Empty until wanted: the default as read back against choice 0 everywhere; */
-	struct comparison plain;
-	/* ... the program in 64 bits against the compiler's own, the tuned one, and the tuned one in 64 bits */
-	struct comparison exact[3];
-	double long_way; /* how far rounding takes a number on the longest way, in units of a float's last place */
 };
 
 static struct compiled *program_of(struct check *c, enum side side)
@@ -155,130 +133,6 @@ static int compare(struct check *c, enum side a, enum side b, enum inputs inputs
 	return 0;
 }
 
-static const struct difference *output_of(const struct comparison *c, uint32_t k)
-{
-	static const struct difference none;
-
-	return c->outcome == OUTCOME_OK && k < c->n_outputs ? &c->output[k] : &none;
-}
-
-/* How an output differs, compared with what is allowed for it. */
-struct judged {
-	double allowed;
-	uint64_t unlike, unlike_allowed;
-	double difference;
-	double share; /* of what is allowed; above 1: too far */
-	bool told, exact;
-};
-
-static void widen_by(const struct difference *d, double *rounding, uint64_t *unlike)
-{
-	*rounding = fmax(*rounding, d->max_rel);
-	*unlike = *unlike > d->unlike ? *unlike : d->unlike;
-}
-
-/* Is number i of the comparisons with the program in 64 bits there? */
-static bool has_exact(const struct trial *t, int i)
-{
-	return t->exact[i].outcome == OUTCOME_OK && t->exact[i].n_outputs > 0;
-}
-
-/* Does the tuned program give in 64 bits what the other one gives? `allowed` is how far they may be apart in 32. */
-static bool right_exact(const struct trial *t, uint32_t k, double unit, double allowed)
-{
-	const struct difference *right = output_of(&t->exact[2], k);
-
-	return has_exact(t, 2) && right->unlike == 0 &&
-		right->max_rel <= fmax(RIGHT_UNITS * unit, RIGHT_SHARE * allowed);
-}
-
-/* How far an output may be from what is not rounded. `allowed` is how far the two programs may be apart. */
-static double allowed_exact(const struct trial *t, uint32_t k, double unit, double allowed)
-{
-	allowed = fmax(allowed, FURTHER * output_of(&t->exact[0], k)->max_rel);
-	if (right_exact(t, k, unit, allowed))
-		allowed = fmax(allowed, t->long_way * fmin(unit, FLOAT_UNIT));
-	return allowed;
-}
-
-/* Counts the places that are unlike, and those that may be. Where numbers overflow, the program in 64 bits decides. */
-static void judge_unlike(const struct trial *t, uint32_t k, struct judged *j)
-{
-	const struct difference *d = &t->tuned.output[k];
-
-	j->unlike = d->unlike;
-	if (d->unit == 0 || j->unlike <= j->unlike_allowed || !right_exact(t, k, d->unit, j->allowed))
-		return;
-	if (j->allowed >= TELLING) { /* then an infinity tells no more than any other number */
-		j->unlike_allowed = d->elements;
-		return;
-	}
-	j->unlike = output_of(&t->exact[1], k)->unlike;
-	j->unlike_allowed = FURTHER * output_of(&t->exact[0], k)->unlike;
-}
-
-static struct judged judge_output(const struct trial *t, uint32_t k)
-{
-	const struct difference *d = &t->tuned.output[k], *own = output_of(&t->exact[0], k);
-	double least = LEAST_UNITS * d->unit * (d->unit < COARSE_UNIT ? YARDSTICKS : 1), rounding = 0, any = 0;
-	uint64_t unlike = 0;
-	struct judged j = {.difference = d->max_rel};
-
-	for (int i = 0; i < NUDGES; i++)
-		widen_by(output_of(&t->nudged[i], k), &rounding, &unlike);
-	widen_by(output_of(&t->plain, k), &rounding, &unlike);
-	if (d->unit == 0)
-		widen_by(own, &any, &unlike);
-	j.allowed = fmax(least, YARDSTICKS * rounding);
-	j.unlike_allowed = YARDSTICKS * unlike;
-	if (!(j.difference <= j.allowed) && has_exact(t, 0) && has_exact(t, 1)) {
-		j.exact = true;
-		j.difference = output_of(&t->exact[1], k)->max_rel;
-		j.allowed = allowed_exact(t, k, d->unit, j.allowed);
-	}
-	judge_unlike(t, k, &j);
-	j.told = d->unit > 0 ? d->finite > 0 && j.allowed < TELLING : d->elements > j.unlike_allowed;
-	j.share = d->unit > 0 ? j.difference / j.allowed : 0;
-	if (!(j.share <= 1) || j.unlike > j.unlike_allowed)
-		j.share = fmax(2, j.share);
-	return j;
-}
-
-/*
- * Is the first the one to speak of? One that is too far comes first, then one that tells something, then the nearest to
- * what is allowed.
- */
-static bool speaks_before(const struct judged *a, const struct judged *b)
-{
-	if ((a->share > 1) != (b->share > 1))
-		return a->share > 1;
-	if (a->told != b->told && !(a->share > 1))
-		return a->told;
-	return a->share != b->share ? a->share > b->share : a->allowed < b->allowed;
-}
-
-/* Judges the outputs on one kind of input; true if all differ by no more than is allowed. */
-static bool judge(const struct trial *t, struct numbers_on *on)
-{
-	struct judged worst = {.share = -1, .allowed = INFINITY};
-
-	*on = (struct numbers_on){.compared = true, .elements = t->tuned.all.elements, .finite = t->tuned.all.finite};
-	for (uint32_t k = 0; k < t->tuned.n_outputs; k++) {
-		struct judged j = judge_output(t, k);
-		on->told |= j.told;
-		if (!speaks_before(&j, &worst))
-			continue;
-		worst = j;
-		on->output = k;
-		on->difference = j.difference;
-		on->allowed = j.allowed;
-		on->exact = j.exact;
-		on->unlike = j.unlike;
-		on->unlike_allowed = j.unlike_allowed;
-	}
-	return worst.share <= 1 && !t->tuned.layouts_differ;
-}
-
 const char *numbers_inputs(const struct numbers *n, enum inputs i)
 {
 	return n->given && i == INPUTS_NORMAL ? "given" : inputs_name(i);
@@ -371,20 +225,20 @@ static int compare_exact(struct check *c, enum inputs i, struct trial *t, int wh
 static int measure_on(struct check *c, enum inputs i, struct trial *t, struct numbers_on *on, bool *good,
 	struct err *err)
 {
-	*good = judge(t, on);
-	for (uint8_t k = 1; k < NUDGES && !*good && !t->tuned.layouts_differ; k++) {
+	*good = numbers_judge(t, on);
+	for (uint8_t k = 1; k < NUMBERS_NUDGES && !*good && !t->tuned.layouts_differ; k++) {
 		if (compare(c, OWN, OWN, i, (uint8_t)(k + 1), &t->nudged[k], err) < 0)
 			return -1;
-		*good = judge(t, on);
+		*good = numbers_judge(t, on);
 	}
 	if (!*good && has_plain(c) && compare(c, READ_BACK, PLAIN, i, 0, &t->plain, err) < 0)
 		return -1;
-	*good = *good || judge(t, on);
-	t->long_way = LEAST_UNITS * sqrt(longest_way(c->job->space->graph));
+	*good = *good || numbers_judge(t, on);
+	t->long_way = NUMBERS_LEAST * sqrt(longest_way(c->job->space->graph));
 	for (int k = 0; k < 3 && !*good && !t->tuned.layouts_differ; k++) {
 		if (compare_exact(c, i, t, k, err) < 0)
 			return -1;
-		*good = judge(t, on);
+		*good = numbers_judge(t, on);
 	}
 	return 0;
 }
@@ -412,7 +266,7 @@ static int check_on(struct check *c, struct numbers *n, enum inputs i, struct tr
 static void trial_release(struct trial *t)
 {
 	comparison_release(&t->tuned);
-	for (int k = 0; k < NUDGES; k++)
+	for (int k = 0; k < NUMBERS_NUDGES; k++)
 		comparison_release(&t->nudged[k]);
 	comparison_release(&t->plain);
 	for (int k = 0; k < 3; k++)
