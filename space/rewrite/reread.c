@@ -99,7 +99,8 @@ static double most_read(struct reach *r, uint32_t v)
 	return fmax(most, sliced / fmax(1, (double)r->g->node[v].elements));
 }
 
-double rule_times_read(const struct graph *g, uint32_t v)
+/* How often the loops that read a node may read each of its elements, as far as one sees. */
+static double times_read_at_most(const struct graph *g, uint32_t v)
 {
 	struct reach r = {.g = g, .v = {v}, .n = 1};
 	double most = 1;
@@ -154,5 +155,5 @@ Hlo__HloInstructionProto *rule_kept(struct draft *d, uint32_t v, Hlo__HloInstruc
 	for (size_t i = 0; i < d->n; i++)
 		if (opcode_facts(opcode_of(d->v[i]->opcode))->class == CLASS_ELEMENTWISE)
 			work += elements_of(d->v[i]) / most;
-	return work * (rule_times_read(d->g, v) - 1) > MANY ? draft_unary(d, "opt-barrier", x) : x;
+	return work * (times_read_at_most(d->g, v) - 1) > MANY ? draft_unary(d, "opt-barrier", x) : x;
 }

@@ -161,11 +161,9 @@ Hlo__HloInstructionProto *rule_back(struct draft *d, Hlo__HloInstructionProto *x
 bool rule_window(const struct graph *g, uint32_t v);
 /* Its input, spread and padded. */
 Hlo__HloInstructionProto *rule_padded(struct draft *d, uint32_t v);
-/* reread.c: how often the loops that read a node may read each of its elements, as far as one sees. */
-double rule_times_read(const struct graph *g, uint32_t v);
 /*
- * Operand k of a node, kept in memory if computing it takes much in a loop that reads it so many times, or that takes
- * so many times as long for it; and that of a window, which sees it as often as it does.
+ * reread.c: operand k of a node, kept in memory if computing it takes much in a loop that reads it so many times, or
+ * that takes so many times as long for it; and that of a window, which sees it as often as it does.
  */
 Hlo__HloInstructionProto *rule_from_memory(struct draft *d, uint32_t v, uint32_t k, double times);
 Hlo__HloInstructionProto *rule_seen(struct draft *d, uint32_t v, uint32_t k);
