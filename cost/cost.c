@@ -368,14 +368,6 @@ int cost_delta(struct cost *c, const uint8_t *a, const uint8_t *b, struct delta 
 	return delta(c, a, b, NULL, out, err);
 }
 
-void cost_by_places(struct cost *c, bool on)
-{
-	if (!c->space->ops->by_places)
-		return;
-	c->space->ops->by_places(c->space, on);
-	cuttings_release(&c->cuttings); /* the same moves have other regions now */
-}
-
 int cost_confirm(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct delta *out, struct err *err)
 {

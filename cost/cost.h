@@ -112,8 +112,6 @@ void cost_free(struct cost *c);
 
 /* cost(b) - cost(a) by the policy. */
 int cost_delta(struct cost *c, const uint8_t *a, const uint8_t *b, struct delta *out, struct err *err);
-/* From now on, are moves priced by their places even where the kind would stay with whole programs (space_ops)? */
-void cost_by_places(struct cost *c, bool on);
 /*
  * A confirmation: the same, measured anew with precision p (NULL: the usual one). The caches keep the more
  * precise of the two.

@@ -55,8 +55,6 @@ static void say_worth(struct hunt *h)
 	struct worth w = {WORTH_ERROR * h->default_seconds, h->lab->parts_only ? INFINITY : h->default_seconds, 0};
 	double left = h->o.seconds - hunt_seconds(h) - hunt_last_check(h);
 
-	if (cost_kind(h->lab->cost) != COST_MEASURED || h->quantity != QUANTITY_SECONDS)
-		return;
 	if (h->o.seconds > 0) {
 		w.whole = hunt_in_time(h).max_seconds;
 		w.seconds = fmin(w.seconds, WORTH_SHARE * left / (double)(h->o.budget - h->evaluations));
@@ -113,16 +111,6 @@ static bool is_trifle(const struct hunt *h, const struct delta *d, double second
 		most < found * seconds / fmax(hunt_seconds(h), seconds);
 }
 
-int hunt_price_alone(struct hunt *h, struct delta *d, struct err *err)
-{
-	say_worth(h);
-	if (cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
-		return -1;
-	if (!d->cut)
-		count(h, d);
-	return 0;
-}
-
 /* Finds what the candidate costs in the objective, and whether it is better by that. */
 static int price_objective(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
@@ -130,12 +118,14 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 	double start = now_seconds();
 	bool cached;
 
-	say_worth(h);
-	if (hunt_expect(h, 0, err) < 0 || hunt_price_alone(h, d, err) < 0)
+	if (cost_kind(h->lab->cost) == COST_MEASURED && h->quantity == QUANTITY_SECONDS)
+		say_worth(h);
+	if (hunt_expect(h, 0, err) < 0 || cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
 		return -1;
 	*better = false;
 	if (d->cut)
 		return 0;
+	count(h, d);
 	*better = d->outcome == OUTCOME_OK && d->seconds < 0;
 	if (!*better || cost_exact(h->lab->cost) || certain(d))
 		return 0;

@@ -167,7 +167,6 @@ void hunt_release(struct hunt *h)
 	mem_free(h->drawn);
 	hunt_breed_release(h);
 	mem_free(h->flips);
-	hunt_end_sift(h);
 	hunt_forget(h);
 	hunt_forget_ranking(h);
 	mem_free(h->order);
@@ -209,7 +208,6 @@ static void keep(struct hunt *h, const struct delta *d)
 		h->candidate[first], d->seconds, se};
 	for (uint32_t i = 0; i < h->n_flips; i++)
 		h->hash = config_flip(h->config, h->hash, h->flips[i], h->candidate[h->flips[i]]);
-	hunt_sift(h);
 	h->n_flips = 0;
 	hunt_leave_trail(h);
 	h->running.value += d->seconds;
@@ -300,35 +298,6 @@ static bool knows_all(const struct hunt *h)
 		hunt_seconds(h) > h->fresh + WAITING_SHARE * h->o.seconds);
 }
 
-/* Prices a question about a block. */
-static int price_question(struct hunt *h, struct delta *d, struct err *err)
-{
-	int rc;
-
-	cost_by_places(h->lab->cost, true);
-	rc = hunt_price_alone(h, d, err);
-	cost_by_places(h->lab->cost, false);
-	if (rc == 0)
-		hunt_answered(h, d);
-	return rc;
-}
-
-/* Prices the candidate, and remembers how that went. */
-static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
-{
-	*better = false;
-	if (hunt_asks(h))
-		return price_question(h, d, err);
-	if (hunt_price(h, d, better, err) < 0)
-		return -1;
-	if (d->cut)
-		return 0;
-	h->keeping += LATELY * (*better - h->keeping);
-	hunt_foresaw(h, *better);
-	hunt_bundled(h, d, *better);
-	return 0;
-}
-
 int hunt_next(struct hunt *h, struct err *err)
 {
 	struct trial trial;
@@ -346,7 +315,7 @@ int hunt_next(struct hunt *h, struct err *err)
 		rng = h->rng;
 		if ((offered = hunt_offer(h, err)) < 0)
 			return -1;
-		if (!hunt_asks(h) && hunt_take_early(h)) /* what it would have been comes next */
+		if (hunt_take_early(h)) /* what it would have been comes next */
 			h->rng = rng;
 		h->used_up = knows_all(h) || (!offered && !h->too_dear);
 	}
@@ -357,12 +326,15 @@ int hunt_next(struct hunt *h, struct err *err)
 	single = hunt_is_flip(h);
 	site = h->flips[0];
 	hunt_allow(h);
-	if (price(h, &d, &better, err) < 0)
+	if (hunt_price(h, &d, &better, err) < 0)
 		return -1;
 	if (d.cut) {
 		cut(h, single);
 		return 1;
 	}
+	h->keeping += LATELY * (better - h->keeping);
+	hunt_foresaw(h, better);
+	hunt_bundled(h, &d, better);
 	trial = to_trial(h, &d, better);
 	good = d.outcome == OUTCOME_OK && h->beyond == beyond; /* one that breaks a limit counts as one that failed */
 	if (single)

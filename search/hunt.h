@@ -192,7 +192,6 @@ struct hunt {
 	struct ranking *ranking; /* schemes in the model's order (ranking.c); NULL: there was none yet */
 	uint32_t bundle;	/* flips of the next candidate; 0: there was none yet */
 	bool bundle_kept;	/* since the last that was kept none was worse */
-	struct sift *sift;	/* what else a block could be (sift.c); not saved; NULL: no block stands yet */
 	double scheme_seconds;	/* that schemes took, if the time matters */
 	double scheme_began;	/* when the one under way began; 0: none is */
 	struct breed *breed;	/* brkga's population (breed.c); NULL: there is none yet */
@@ -251,22 +250,8 @@ static inline bool hunt_certain(double change, double se, double inside)
 /* For hunt.c, appraise.c, propose.c and drift.c only. */
 /* appraise.c: finds what the candidate costs, and whether to keep it. */
 int hunt_price(struct hunt *h, struct delta *d, bool *better, struct err *err);
-/* ... the first measurement alone, with nothing kept. */
-int hunt_price_alone(struct hunt *h, struct delta *d, struct err *err);
-/*
- * sift.c: a block of these flips stands. Asks what else its places could be; a question (hunt_asks) is priced by
- * places, and not kept. What the answers come to is proposed in the end.
- */
-void hunt_sift(struct hunt *h);
-int hunt_offer_question(struct hunt *h, double *seconds, struct err *err); /* 1: it is the candidate; 0: none is */
-bool hunt_asks(const struct hunt *h);
-void hunt_answered(struct hunt *h, const struct delta *d); /* the question was priced by places */
-bool hunt_propose_sifted(struct hunt *h);
-void hunt_end_sift(struct hunt *h);
 bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
 bool hunt_propose_scheme(struct hunt *h); /* the same with a scheme, if it is time for one */
-void hunt_propose_flip(struct hunt *h, uint32_t site, uint8_t choice); /* ... with this flip, of a class if tied */
-bool hunt_propose_drawn(struct hunt *h); /* ... with `drawn`; false: it is no candidate, or was refused */
 bool hunt_propose_bundle(struct hunt *h, uint32_t most); /* ... with that many flips at the most, if more than one */
 /* bundle.c: how many flips the next candidate has; what became of the last. */
 uint32_t hunt_bundle(const struct hunt *h);

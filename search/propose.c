@@ -35,7 +35,7 @@ static void flip_class(struct hunt *h, uint32_t site, uint8_t choice)
 			flip(h, i, choice);
 }
 
-void hunt_propose_flip(struct hunt *h, uint32_t site, uint8_t choice)
+static void propose_flip(struct hunt *h, uint32_t site, uint8_t choice)
 {
 	if (h->o.tied)
 		flip_class(h, site, choice);
@@ -89,14 +89,14 @@ static bool was_refused(const struct hunt *h)
 /* Proposes a flip, or with it those that may pay only with it, if these were not refused together. */
 static void propose_with(struct hunt *h, uint32_t site, uint8_t choice)
 {
-	hunt_propose_flip(h, site, choice);
+	propose_flip(h, site, choice);
 	if (!h->s->ops->together || rng_below(&h->rng, 2))
 		return;
 	add_together(h);
 	if (hunt_is_flip(h) || !was_refused(h))
 		return;
 	hunt_undo(h);
-	hunt_propose_flip(h, site, choice);
+	propose_flip(h, site, choice);
 }
 
 static uint32_t narrowest(const struct hunt *h)
@@ -145,7 +145,7 @@ static void propose_around(struct hunt *h, uint32_t site)
 		uint32_t at = h->s->site_of[h->ball[i]];
 		h->in_ball[h->ball[i]] = 0;
 		if (at != NONE && h->candidate[at] == h->config[at])
-			hunt_propose_flip(h, at, (uint8_t)rng_below(&h->rng, h->s->site[at].choices));
+			propose_flip(h, at, (uint8_t)rng_below(&h->rng, h->s->site[at].choices));
 	}
 }
 
@@ -162,7 +162,7 @@ static bool propose_sweep(struct hunt *h)
 			h->sweep_kept = 0;
 		}
 		if (choice < h->s->site[site].choices && choice != h->config[site] && guide_leads(h->guide, site))
-			hunt_propose_flip(h, site, choice);
+			propose_flip(h, site, choice);
 		if (++h->sweep_pos == h->s->n_sites * h->s->stride) {
 			h->sweep_pos = 0;
 			if (h->sweep_kept == 0 && h->n_flips == 0)
@@ -178,7 +178,8 @@ static bool begins_schemes(const struct hunt *h)
 	return h->kept > h->scheme_kept && (h->scheme == SCHEMES_DONE || guide_rates(h->guide));
 }
 
-bool hunt_propose_drawn(struct hunt *h)
+/* Makes the scheme that was drawn the candidate; false: it is none, or was refused. */
+static bool propose_drawn(struct hunt *h)
 {
 	for (uint32_t i = 0; i < h->s->n_sites; i++)
 		flip(h, i, h->drawn[i]);
@@ -197,7 +198,7 @@ static bool propose_scheme(struct hunt *h)
 		h->scheme = 0;
 	if (hunt_hedges(h))
 		while (hunt_draw_next(h))
-			if (hunt_propose_drawn(h))
+			if (propose_drawn(h))
 				return true;
 	while (h->scheme != SCHEMES_DONE) {
 		if (h->scheme == 0)
@@ -209,7 +210,7 @@ static bool propose_scheme(struct hunt *h)
 		if (gain < guide_best(h->guide))
 			return false; /* a flip promises more */
 		h->scheme++;
-		if (hunt_propose_drawn(h))
+		if (propose_drawn(h))
 			return true;
 	}
 	return false;
@@ -245,7 +246,7 @@ bool hunt_propose_bundle(struct hunt *h, uint32_t most)
 	choice = MEM_NEW(want, uint8_t);
 	want = guide_pick_many(h->guide, &h->rng, want, site, choice);
 	for (uint32_t i = 0; i < want; i++)
-		hunt_propose_flip(h, site[i], choice[i]);
+		propose_flip(h, site[i], choice[i]);
 	mem_free(site);
 	mem_free(choice);
 	if (want > 1)

@@ -289,45 +289,31 @@ static const struct offer *choose(const struct hunt *h, const struct offers *o)
 	return o->dear.n || h->evaluations + h->cut > 0 ? &o->dear : &o->cheapest;
 }
 
-/* The candidate is of many sites. Is there time for it? 1, 0 if not, and then it is none, -1 error. */
-static int plan_scheme(struct hunt *h, struct err *err)
-{
-	double seconds, most = fmax(most_of(h), SCHEMES * left(h));
-	size_t bytes;
-
-	if (cost_takes(h->lab->cost, h->config, h->candidate, most, &seconds, &bytes, err) < 0)
-		return -1;
-	if (seconds > most) {
-		hunt_undo(h);
-		return 0;
-	}
-	h->planned = seconds;
-	h->scheme_began = now_seconds();
-	return 1;
-}
-
 /*
  * Makes the next scheme the candidate, if it can be had: 1, 0 if not, -1 error. Schemes come first, and they are dear,
  * so all of them together get no more than a part of the search's time.
  */
 static int offer_scheme(struct hunt *h, struct err *err)
 {
-	int rc;
+	double seconds, most;
+	size_t bytes;
 
+	if (h->scheme_began > 0)
+		h->scheme_seconds += now_seconds() - h->scheme_began;
+	h->scheme_began = 0;
 	if (!h->s->ops->scheme || h->scheme_seconds >= SCHEMES * h->o.seconds || !hunt_propose_scheme(h))
 		return 0;
-	rc = plan_scheme(h, err);
-	if (rc == 0) /* the others are of the same size */
+	most = fmax(most_of(h), SCHEMES * left(h));
+	if (cost_takes(h->lab->cost, h->config, h->candidate, most, &seconds, &bytes, err) < 0)
+		return -1;
+	if (seconds > most) { /* the others are of the same size */
+		hunt_undo(h);
 		h->scheme = SCHEMES_DONE;
-	return rc;
-}
-
-/* Makes a question about a block the candidate, or what their answers come to: 1, 0 if none is, -1 error. */
-static int offer_sift(struct hunt *h, struct err *err)
-{
-	int rc = hunt_offer_question(h, &h->planned, err);
-
-	return rc == 0 && hunt_propose_sifted(h) ? plan_scheme(h, err) : rc;
+		return 0;
+	}
+	h->planned = seconds;
+	h->scheme_began = now_seconds();
+	return 1;
 }
 
 /*
@@ -376,10 +362,7 @@ int hunt_offer(struct hunt *h, struct err *err)
 		return hunt_propose(h);
 	h->too_dear = h->alone = h->great = false;
 	focus(h);
-	if (h->scheme_began > 0)
-		h->scheme_seconds += now_seconds() - h->scheme_began;
-	h->scheme_began = 0;
-	if ((rc = offer_sift(h, err)) != 0 || (rc = offer_scheme(h, err)) != 0 || (rc = offer_bundle(h, err)) != 0)
+	if ((rc = offer_scheme(h, err)) != 0 || (rc = offer_bundle(h, err)) != 0)
 		return rc;
 	rc = look(h, &o, err);
 	guide_recall(h->guide);

@@ -323,11 +323,6 @@ struct space_ops {
 	 */
 	void (*taken)(struct space *s, const uint8_t *a, const uint8_t *b, bool at_once);
 	/*
-	 * From now on, are moves priced by their places even where this kind would stay with whole programs? Rules
-	 * whose gain no place shows keep to whole programs. NULL: there is one way.
-	 */
-	void (*by_places)(struct space *s, bool on);
-	/*
 	 * Would choice 0 at the site say less, and be as good wherever it costs no more? A search then takes back what
 	 * changes nothing. NULL: nothing is taken back.
 	 */

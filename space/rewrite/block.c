@@ -232,12 +232,7 @@ bool rewrite_told_whole(const struct space *s, uint32_t site, uint8_t choice)
 {
 	const struct offer *o = rewrite_offer(s, site, choice);
 
-	return o && (rewrite_rule(s, o)->whole || (*told(s, o) && !rewrite_of(s)->by_places));
-}
-
-void rewrite_by_places(struct space *s, bool on)
-{
-	rewrite_of(s)->by_places = on;
+	return o && (rewrite_rule(s, o)->whole || *told(s, o));
 }
 
 /* Marks all that the move changes. */

@@ -60,7 +60,6 @@ struct rewrite {
 	bool believes; /* in what a model said of all offers */
 	struct family *family; /* what blocks are made of (block.c), as listed last */
 	uint32_t n_families;
-	bool by_places;	   /* are moves priced by places, whatever is told? */
 	bool *told; /* per variant of each rule: is it priced by whole programs, since a block of it was taken? */
 	uint8_t *on; /* per node: HOIST_GIVEN if it depends on given parameters alone; NULL if `given` is */
 	bool *given; /* per parameter: does it stay the same from run to run (hoist.c)? NULL: nobody said so of any */
@@ -117,7 +116,6 @@ bool rewrite_block(struct space *s, const uint8_t *config, uint32_t k, uint8_t *
 void rewrite_taken(struct space *s, const uint8_t *a, const uint8_t *b, bool at_once);
 /* Is this choice priced by whole programs, because its rule says so or a block of it was taken? */
 bool rewrite_told_whole(const struct space *s, uint32_t site, uint8_t choice);
-void rewrite_by_places(struct space *s, bool on);
 /* Is it a move of many classes to or from other choices, so that it is priced by whole programs? */
 bool rewrite_is_block(const struct space *s, const uint8_t *a, const uint8_t *b);
 

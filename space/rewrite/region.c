@@ -79,7 +79,7 @@ int rewrite_region(struct space *s, const uint8_t *a, const uint8_t *b, struct r
 {
 	uint8_t *real_a = MEM_NEW(3 * s->n_sites + 1, uint8_t);
 	uint8_t *real_b = real_a + s->n_sites, *done = real_b + s->n_sites;
-	bool whole = !rewrite_of(s)->by_places && rewrite_is_block(s, a, b), places = !whole;
+	bool whole = rewrite_is_block(s, a, b), places = !whole;
 	int rc = 0;
 
 	rewrite_real(s, a, real_a);

@@ -107,8 +107,7 @@ static void release(struct space *s)
 	.undecided = "the program as it was handed in", .summary = summary, .starts = starts, \
 	.promise = promise, .dear = is_dear, .believe = rewrite_believe, .rule = rule_number, .words = words, \
 	.picture = rewrite_picture, .operators = rewrite_operators, .together = near_together, \
-	.scheme = rewrite_block, .taken = rewrite_taken, .by_places = rewrite_by_places, \
-	.alternative = rewrite_alternative, .release = release
+	.scheme = rewrite_block, .taken = rewrite_taken, .alternative = rewrite_alternative, .release = release
 
 static const struct space_ops rewrite_ops = {SHARED_OPS};
 /* ... where parameters are hoisted. */
