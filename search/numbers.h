@@ -32,10 +32,11 @@
  * does in one order, it may not in another, and where one program has an infinity, one that does not multiply it by
  * zero has no NaN. So if the tuned program's own instructions in 64 bits give what the other's give, it may be unlike
  * that in three times as many places as the compiler's own program is, and anywhere in an output that tells nothing by
- * its magnitude. Where the compiler's own program is unlike that in one output, it is luck that it is not in a place of
- * another one, so three are allowed there, too. (Of the 25 million numbers of a training step on large inputs 9 million
- * overflowed, and one more did in the tuned program, in an output where none did otherwise.) Inputs and outputs must
- * have the same layouts.
+ * its magnitude. An output in which the compiler's own program overflows nowhere may be unlike in three places, if that
+ * program overflows in another output. (On large inputs 9 of the 25 million numbers of a training step overflowed. In
+ * the tuned program one more did, in an output where none did otherwise.)
+ *
+ * Inputs and outputs must have the same layouts.
  *
  * A kind of input tells nothing if half the magnitude of the outputs would be allowed, as in a program that is chaotic
  * in its inputs, or if all outputs are NaN. If no kind tells anything, the tuned program is not taken.

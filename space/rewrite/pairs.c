@@ -162,6 +162,7 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
+/* The extreme is looked for among the numbers it was found in. Two loops might compute these differently: none does. */
 static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, uint32_t variant)
 {
 	const char *extreme = sign_of(d->g, f->anchor) > 0 ? "maximum" : "minimum";
@@ -171,7 +172,7 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	int64_t rest[DRAFT_RANK];
 	uint32_t rank = draft_rank(x), n = 0;
 
-	(void)variant; /* x is read twice and has to be the same twice, so no loop may compute it for itself */
+	(void)variant;
 	for (uint32_t i = 0; i < rank; i++)
 		if (i != along)
 			rest[n++] = i;

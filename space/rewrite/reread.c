@@ -1,22 +1,23 @@
 /*
  * reread.c - what is read more than once, and therefore stays in memory.
  *
- * A compiler makes one loop of what is computed element by element, and computes in it whatever it reads there. It
- * takes care that nothing dear is computed twice: XLA:CPU repeats no exponential, and a convolution, a window or a sort
- * is no part of a loop at all. Rules make cheap operations of these, dozens for each element, and the care is gone. Of
- * two filters of 11 taps, one behind the other, the first was computed 11 times; the gradient of a maximum, once for
- * each colour that it goes to. Of a program of openings and structural similarity rewriting took 31%, and now 69%.
+ * A compiler makes one loop of what is computed element by element, and computes in it whatever it reads there.
+ * XLA:CPU takes care that nothing dear is computed twice. It repeats no exponential, and makes a convolution, a window
+ * or a sort no part of a loop. Rules write cheap operations instead of these, dozens for each element, and XLA repeats
+ * those. It computed the first of two filters of 11 taps, one behind the other, 11 times, and the gradient of a
+ * maximum once for each colour that it goes to. Rewriting took 31% off a program of openings and structural similarity
+ * then, and takes 69% now.
  *
- * So what a rule writes is kept in memory, as what it replaces was, if a loop may read an element of it more than once
- * (through slices that overlap, a window, a broadcast) and would have to compute much for that. For the same reason an
- * operand of what is taken apart is kept: what a window moves over, or terms that lie side by side. The latter are read
- * once, but across, so that what computes them runs without vector code: sums of 2 by 2 by 2 of what a stencil gives
- * made a multigrid 42% slower.
+ * So what a rule writes is kept in memory, as what it replaces was, under two conditions: a loop may read an element
+ * of it more than once (through slices that overlap, a window, a broadcast), and would compute much for that. An
+ * operand of what is taken apart is kept under the same conditions: what a window moves over, or terms that lie side
+ * by side. Terms are read once, but across, and what computes them there runs without vector code. Where these were 2
+ * by 2 by 2 numbers that a stencil gives, a multigrid became 42% slower.
  */
 #include <math.h>
 #include "space/rewrite/rule.h"
 
-#define MANY 16 /* operations for each element that take as long as to write it and read it again */
+#define MANY 16 /* operations for each element; a loop may do so many again */
 #define FAR 64	/* nodes that are looked at, at most */
 
 struct reach { /* nodes that one loop may compute, from one on */

@@ -161,13 +161,12 @@ Hlo__HloInstructionProto *rule_back(struct draft *d, Hlo__HloInstructionProto *x
 bool rule_window(const struct graph *g, uint32_t v);
 /* Its input, spread and padded. */
 Hlo__HloInstructionProto *rule_padded(struct draft *d, uint32_t v);
-/*
- * reread.c: operand k of a node, kept in memory if computing it takes much in a loop that reads it so many times, or
- * that takes so many times as long for it; and that of a window, which sees it as often as it does.
- */
+/* reread.c: operand k of a node, kept in memory if a loop that reads it so many times would compute much for that. */
 Hlo__HloInstructionProto *rule_from_memory(struct draft *d, uint32_t v, uint32_t k, double times);
+/* To read once counts as so many times, where vector code cannot run along the elements. */
+#define RULE_ACROSS 4.0
+/* The same for a node with a window, which reads an element as often as it sees it. */
 Hlo__HloInstructionProto *rule_seen(struct draft *d, uint32_t v, uint32_t k);
-#define RULE_ACROSS 4.0 /* times as long, where vector code cannot run along the elements */
 /* What the draft wrote for a node, kept in memory if readers would compute much of it again. */
 Hlo__HloInstructionProto *rule_kept(struct draft *d, uint32_t v, Hlo__HloInstructionProto *x);
 /* network.c: an array sorted along a dimension, the smallest first, by comparing two elements at a time. */
