@@ -7,7 +7,7 @@
 
 #include "device/device.h"
 
-enum backend_trait { RUNS = 1, COMPILES = 2, ON_HOST = 4, TOPOLOGIES = 8, HERE = 16, NVIDIA = 32 };
+enum backend_trait { RUNS = 1, COMPILES = 2, ON_HOST = 4, TOPOLOGIES = 8, HERE = 16, NVIDIA = 32, ONEDNN = 64 };
 
 struct backend {
 	const char *name, *plugin, *client_options, *topology, *environment;

@@ -7,8 +7,9 @@
  * shapes.
  *
  * Some operations are about the bits of a number or are known only for some types, such as the calls of libraries.
- * These keep their types: what they read is narrowed again, and what they give is widened. Rounding that the program
- * asks for by name (reduce-precision) remains; a conversion to a shorter type and back does not.
+ * These keep their types: what they read is narrowed again, and what they give is widened. (A call that is a product or
+ * a convolution becomes that again, hlo/library.h.) Rounding that the program asks for by name (reduce-precision)
+ * remains; a conversion to a shorter type and back does not.
  */
 #include "hlo/widen.h"
 
@@ -18,6 +19,7 @@
 #include "hlo/field.h"
 #include "hlo/float.h"
 #include "hlo/ids.h"
+#include "hlo/library.h"
 #include "hlo/op.h"
 
 typedef Hlo__HloInstructionProto instruction;
@@ -273,8 +275,10 @@ static const char *widen_computation(const struct edit *e, struct widening *w)
 	for (size_t i = 0; i < c->n_instructions; i++)
 		w->value[i].id = c->instructions[i]->id;
 	qsort(w->value, w->n_values, sizeof *w->value, by_id);
-	for (size_t i = 0; i < c->n_instructions && !lacks; i++)
+	for (size_t i = 0; i < c->n_instructions && !lacks; i++) {
+		library_spell(w->mem, c->instructions[i]);
 		lacks = widen_one(e, w, c->instructions[i]);
+	}
 	root = value_of(w, c->root_id ? c->root_id : c->instructions[c->n_instructions - 1]->id);
 	if (lacks || !root)
 		return lacks ? lacks : "has a computation without a root";

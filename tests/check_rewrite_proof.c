@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "graph/ring.h"
+#include "hlo/library.h"
 #include "space/space.h"
 #include "space/rewrite/own.h"
 #include "tests/rewrite_cases.h"
 #include "tests/rewrite_chains.h"
 #include "tests/rewrite_complex.h"
 #include "tests/rewrite_few.h"
+#include "tests/rewrite_library.h"
 #include "tests/rewrite_loops.h"
 #include "tests/rewrite_merges.h"
 #include "tests/rewrite_narrow.h"
@@ -38,7 +40,7 @@ static const struct {
 	{"power-as-polynomials", "tests/full_functions.c"}, {"cube-root-as-polynomials", "tests/full_functions.c"},
 	{"angle-as-polynomial", "tests/full_functions.c"}, {"remainder-by-steps", "tests/full_functions.c"}};
 
-#define RULES 64
+#define RULES 96
 #define FEWER (1000 / (uint32_t)test_cases(1000))
 
 struct proof {
@@ -153,11 +155,12 @@ static void prove_config(struct proof *p, struct space *s, const struct offer *o
 	const char *text)
 {
 	uint32_t rule = rule_number(p, rewrite_rule(s, o)->name);
-	struct buf module = {0};
+	struct buf made = {0}, module = {0};
 	struct graph g = {0};
 	struct err err = {0};
 
-	if (CHECK(s->ops->apply(s, config, &module, &err) == 0) &&
+	if (CHECK(s->ops->apply(s, config, &made, &err) == 0) &&
+		CHECK(library_spell_all(made.data, made.len, &module, &err) == 0) &&
 		CHECK(graph_parse(&g, module.data, module.len, "rewritten", &err) == 0)) {
 		bool right = same(s->graph, &g, 1);
 		p->proven[rule] += right;
@@ -171,6 +174,7 @@ static void prove_config(struct proof *p, struct space *s, const struct offer *o
 		printf("%s\n%s", err.text, text);
 	graph_release(&g);
 	buf_release(&module);
+	buf_release(&made);
 }
 
 /* Proves each choice alone, and then all choices that join nodes at once. */
@@ -253,6 +257,10 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_turns(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_narrow(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_complex(prove, p, some > 7 ? some / 7 : 1, 0);
+	walk_called_products(prove, p, some, 0);
+	walk_called_windows(prove, p, some, 0);
+	walk_called_products(prove_narrow, p, 3 * some, 5);
+	walk_called_windows(prove_narrow, p, 3 * some, 5);
 	walk_conv1(prove_narrow, p, 11 * some, 5);
 	walk_products(prove_narrow, p, 11 * some, 5);
 	walk_windows(prove_narrow, p, 7 * some, 5);

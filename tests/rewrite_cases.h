@@ -148,7 +148,7 @@ static void visit_conv(const struct conv_case *c, case_visit *visit, void *ctx)
 }
 
 /* Visits convolutions of one spatial dimension: every `each`-th combination of numbering, window and groups. */
-static void walk_conv1(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
+static inline void walk_conv1(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
 	uint32_t n = first;
 
@@ -191,7 +191,7 @@ static void visit_conv2(uint32_t i, struct conv_case *c, case_visit *visit, void
 }
 
 /* Visits convolutions of two spatial dimensions: all 13,824 numberings, with windows and groups in turn. */
-static void walk_conv2(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
+static inline void walk_conv2(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
 	for (uint32_t i = first; i < 13824; i += each) {
 		struct conv_case c = {.n = 2, .w = {window_cases[i % N_WINDOWS], window_cases[i / 5 % N_WINDOWS]},
@@ -201,7 +201,7 @@ static void walk_conv2(case_visit *visit, void *ctx, uint32_t each, uint32_t fir
 }
 
 /* The same of columns and rows. */
-static void walk_columns(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
+static inline void walk_columns(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
 	for (uint32_t i = first; i < 13824; i += each) {
 		struct conv_case c = {.n = 2, .g = group_cases[i / 3 % N_GROUPS], .single = 1 + i % 2};
@@ -215,7 +215,7 @@ static void walk_columns(case_visit *visit, void *ctx, uint32_t each, uint32_t f
  * The same for windows that are larger than what they move over, as in the gradient of a transposed convolution's
  * filter. They have more taps than any rule takes apart.
  */
-static void walk_large(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
+static inline void walk_large(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
 	static const struct window_case large[] = {{8, 1, 1, 2, 2, 1, 0}, {9, 1, 3, 4, 1, 1, 0}, {8, 1, -1, 2, 3, 1, 0},
 		{8, 1, 4, 4, 3, 2, 0}, {8, 2, 3, 4, 1, 1, 0}};
@@ -227,7 +227,7 @@ static void walk_large(case_visit *visit, void *ctx, uint32_t each, uint32_t fir
 }
 
 /* Visits some convolutions of three spatial dimensions. */
-static void walk_conv3(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
+static inline void walk_conv3(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
 	for (uint32_t i = first; i < 2000; i += each) {
 		struct conv_case c = {.n = 3, .w = {window_cases[i % N_WINDOWS], window_cases[i / 5 % N_WINDOWS],
@@ -414,7 +414,7 @@ static void ordered(const char *labels, uint32_t number, char *out)
 	*out = 0;
 }
 
-static void walk_products(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
+static inline void walk_products(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
 	static const char *const labels[][2] = {{"mk", "kn"}, {"mk", "k"}, {"k", "kn"}, {"mkl", "kln"}, {"bmk", "bkn"},
 		{"mpk", "kn"},

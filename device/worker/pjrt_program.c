@@ -15,6 +15,7 @@
 #include "base/progress.h"
 #include "device/worker/pjrt_own.h"
 #include "hlo/compact.h"
+#include "hlo/library.h"
 #include "schemas/compile_options.pb-c.h"
 
 struct option_list {
@@ -263,6 +264,18 @@ int program_make(struct program *g, const void *code, size_t n, PJRT_LoadedExecu
 	return program_compile(g, code, n, loaded, v);
 }
 
+/* oneDNN throws an exception that nobody catches where it is asked for what this processor cannot do. */
+static bool can_call(const void *code, size_t n)
+{
+#ifdef __x86_64__
+	return __builtin_cpu_supports("avx512f") || !library_in_16_bits(code, n);
+#else
+	(void)code;
+	(void)n;
+	return true;
+#endif
+}
+
 struct program *program_new(struct pjrt *p, const char *format, const void *code, size_t n,
 	const char *options, bool keep, struct ready *ready, struct refusal *v)
 {
@@ -273,6 +286,7 @@ struct program *program_new(struct pjrt *p, const char *format, const void *code
 	g->format = arena_strdup(&g->mem, format);
 	g->options = arena_strdup(&g->mem, options);
 	g->given = strcmp(format, FORMAT_EXECUTABLE) == 0;
+	g->unwritable = memmem(code, n, ONEDNN_CALL, strlen(ONEDNN_CALL)) != NULL;
 	if (ready) {
 		g->ready = *ready;
 		*ready = (struct ready){0};
@@ -280,6 +294,11 @@ struct program *program_new(struct pjrt *p, const char *format, const void *code
 	if (g->given && !p->client) {
 		v->outcome = OUTCOME_REFUSED;
 		snprintf(v->detail, sizeof v->detail, "an executable cannot be loaded where nothing can be run");
+		goto fail;
+	}
+	if (g->unwritable && !can_call(code, n)) {
+		v->outcome = OUTCOME_REFUSED;
+		snprintf(v->detail, sizeof v->detail, "without AVX-512 oneDNN computes nothing in bf16");
 		goto fail;
 	}
 	if ((g->given ? program_load : program_make)(g, code, n, &g->first.exe, v) < 0 || get_executable(g, v) < 0)
@@ -343,6 +362,11 @@ int program_serialise(struct program *g, struct buf *out, struct refusal *v)
 	if (g->serialised.len) {
 		buf_add(out, g->serialised.data, g->serialised.len);
 		return 0;
+	}
+	if (g->unwritable) {
+		v->outcome = OUTCOME_REFUSED;
+		snprintf(v->detail, sizeof v->detail, "a program that calls oneDNN cannot be written down");
+		return -1;
 	}
 	s.executable = g->exe;
 	if (pjrt_check(g->pjrt, g->pjrt->api->PJRT_Executable_Serialize(&s), "serialising", v) < 0)

@@ -213,19 +213,24 @@ def _found(lowered, folder, budget, seconds, values, extra, **how):
     return result
 
 
+def _options(folder, needed=""):
+    text = folder / "options.txt"
+    lines = text.read_text().splitlines() if text.exists() else []
+    return dict(line.split("=", 1) for line in lines if line.startswith(needed) and not line.startswith("#"))
+
+
 def _open(folder, known):
-    """The tuned program, ready to be called."""
+    """The tuned program, ready to be called. Where it could not be written down, it is compiled again."""
     from .native import Call
-    return Call((folder / "tuned.exe").read_bytes(), known.inputs, known.outputs)
+    if (folder / "tuned.exe").exists():
+        return Call((folder / "tuned.exe").read_bytes(), known.inputs, known.outputs)
+    return Call((folder / "tuned.pb").read_bytes(), known.inputs, known.outputs, _options(folder))
 
 
 def _open_default(folder, known):
     """The compiler's own program, which is compiled for that, with the options that both need."""
     from .native import Call
-    text = folder / "options.txt"
-    lines = text.read_text().splitlines() if text.exists() else []
-    needed = dict(line.split("=", 1) for line in lines if line.startswith(NEEDED))
-    return Call((folder / "default.pb").read_bytes(), known.inputs, known.outputs, needed)
+    return Call((folder / "default.pb").read_bytes(), known.inputs, known.outputs, _options(folder, NEEDED))
 
 
 def _time_calls(result, fast, args, kwargs, static, by):

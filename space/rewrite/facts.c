@@ -201,6 +201,14 @@ bool rule_dot_wider(const struct graph *g, uint32_t v, struct dot_dims *out)
 		rule_in_16_bits(g, node_operands(g, v)[1]) && rule_plain(g, v) && !has_algorithm(g, v);
 }
 
+bool rule_dot_whole(const struct graph *g, uint32_t v, struct dot_dims *out)
+{
+	const uint32_t *x = node_operands(g, v);
+
+	return read_dot(g, v, out) && g->node[v].dtype == DT_S32 && g->node[x[0]].dtype == DT_S8 &&
+		g->node[x[1]].dtype == DT_S8 && rule_plain(g, v);
+}
+
 bool rule_dot_complex(const struct graph *g, uint32_t v, struct dot_dims *out)
 {
 	return read_dot(g, v, out) && of_one_type(g, v) && rule_plain_complex(g, v);

@@ -11,6 +11,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include "hlo/library.h"
 #include "hlo/op.h"
 #include "space/rewrite/cut.h"
 
@@ -31,12 +32,12 @@ static const struct space_feature contexts[] = {
 	FIGURE(DEEP, "deep", "... elements summed over") \
 	FIGURE(LEFT_TURNED, "left turned", "elements of first sides whose summed dimension is not the last") \
 	FIGURE(RIGHT_TURNED, "right turned", "elements of second sides whose summed dimension is the last") \
-	FIGURE(HALF_PRODUCT, "half product", "operations of products of 16 bits") \
-	FIGURE(WIDENED, "widened", "... whose result is wider") \
+	FIGURE(HALF_PRODUCT, "half product", "operations of products and convolutions of 16 bits") \
+	FIGURE(WIDENED, "widened", "... of products whose result is wider") \
 	FIGURE(SEVERAL, "several", "operations of products that sum over several dimensions") \
 	FIGURE(APART, "apart", "elements of sides of products whose batch dimensions are not the first") \
 	FIGURE(WINDOWS, "windows", "operations of convolutions") \
-	FIGURE(WINDOW_BYTES, "window bytes", "that convolutions read and write") \
+	FIGURE(CALLED, "called", "operations of products and convolutions that are calls of oneDNN") \
 	FIGURE(FOLDED, "folded", "elements that reductions fold") \
 	FIGURE(FOLDED_NEAR, "folded near", "... along the last dimension") \
 	FIGURE(MOVED, "moved", "elements that are moved or repeated") \
@@ -127,6 +128,8 @@ static void tell_product(const struct graph *g, uint32_t v, double times, double
 	double sizes[4];
 
 	out[TOLD_PRODUCT] += times * g->node[v].flops;
+	if (library_spelt(g->node[v].proto))
+		out[TOLD_CALLED] += times * g->node[v].flops;
 	out[TOLD_PRODUCT_BYTES] += times * read_bytes(g, v);
 	if (!rule_dot(g, v, &dims) && !rule_dot_wider(g, v, &dims) && !rule_dot_complex(g, v, &dims))
 		return;
@@ -164,6 +167,17 @@ static double window_size(const struct graph *g, uint32_t v)
 	return size;
 }
 
+static void tell_convolution(const struct graph *g, uint32_t v, double times, double *out)
+{
+	double flops = times * g->node[v].flops;
+
+	out[TOLD_WINDOWS] += flops;
+	if (library_spelt(g->node[v].proto))
+		out[TOLD_CALLED] += flops;
+	if (dtype_bits(g->node[v].dtype) == 16)
+		out[TOLD_HALF_PRODUCT] += flops;
+}
+
 static void tell_moved(const struct graph *g, uint32_t v, double elements, double *out)
 {
 	out[TOLD_MOVED] += elements;
@@ -192,8 +206,7 @@ static void tell_node(const struct graph *g, uint32_t v, double times, double *o
 		tell_product(g, v, times, out);
 		break;
 	case OP_CONVOLUTION:
-		out[TOLD_WINDOWS] += times * n->flops;
-		out[TOLD_WINDOW_BYTES] += times * read_bytes(g, v);
+		tell_convolution(g, v, times, out);
 		break;
 	case OP_REDUCE:
 		out[ends_elsewhere(g, v) ? TOLD_FOLDED_NEAR : TOLD_FOLDED] += read;
@@ -227,10 +240,14 @@ static void tell_node(const struct graph *g, uint32_t v, double times, double *o
 static void tell_side(const struct buf *module, float *out)
 {
 	double sum[TOLD_COUNT] = {0};
-	struct graph g;
+	struct buf spelt = {0};
+	struct graph g = {0};
 
-	if (graph_parse(&g, module->data, module->len, "a place", NULL) < 0)
+	if (library_spell_all(module->data, module->len, &spelt, NULL) < 0 ||
+		graph_parse(&g, spelt.data, spelt.len, "a place", NULL) < 0) {
+		buf_release(&spelt);
 		return;
+	}
 	for (uint32_t v = 0; v < g.n_nodes; v++) {
 		double times = g.comp[g.node[v].comp].trips, elements = times * (double)g.node[v].elements;
 		uint32_t bits = dtype_bits(g.node[v].dtype);
@@ -246,6 +263,7 @@ static void tell_side(const struct buf *module, float *out)
 	for (int i = 0; i < TOLD_COUNT; i++)
 		out[i] = (float)sum[i];
 	graph_release(&g);
+	buf_release(&spelt);
 }
 
 static void tell(struct space *s, uint32_t site, uint8_t choice, struct telling *out)

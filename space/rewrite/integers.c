@@ -37,19 +37,45 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
-static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, uint32_t variant)
+/* The numbers before they are converted, and how they are multiplied. */
+static struct dot_dims unconverted(struct draft *d, const struct found *f, Hlo__HloInstructionProto **x)
 {
-	Hlo__HloInstructionProto *x[2], *product;
 	struct dot_dims dims;
 
-	(void)variant;
 	BUG_ON(!rule_dot(d->g, f->anchor, &dims));
 	for (int side = 0; side < 2; side++)
 		x[side] = draft_operand(d, node_operands(d->g, f->anchor)[side], 0);
+	return dims;
+}
+
+static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, uint32_t variant)
+{
+	Hlo__HloInstructionProto *x[2], *product;
+	struct dot_dims dims = unconverted(d, f, x);
+
+	(void)variant;
 	product = draft_dot(d, x[0], x[1], &dims, d->like);
 	product->shape->element_type = DT_S32;
 	return product;
 }
 
+static bool match_called(const struct graph *g, uint32_t v, struct found *f)
+{
+	struct dot_dims dims;
+
+	return match(g, v, f) && rule_dot(g, v, &dims) && rule_callable(&dims);
+}
+
+static Hlo__HloInstructionProto *write_called(struct draft *d, const struct found *f, uint32_t variant)
+{
+	Hlo__HloInstructionProto *x[2];
+	struct dot_dims dims = unconverted(d, f, x);
+
+	(void)variant;
+	return rule_called(d, x[0], x[1], dims, DT_S32);
+}
+
 const struct rule_code dot_integers_code = {.name = "dot_integers", .measures = measures, .match = match,
 	.write = write};
+const struct rule_code dot_integers_called_code = {.name = "dot_integers_called", .measures = measures,
+	.match = match_called, .write = write_called};

@@ -293,6 +293,27 @@ static void tie(struct space *s, const uint64_t *hash)
 	}
 }
 
+/* A plugin that is named by its file counts as the first backend. */
+static bool has_onednn(const char *backend)
+{
+	static const struct {
+		const char *name, *traits;
+	} known[] = {
+#define BACKEND(opener, name, plugin, client, topology, env, region, traits, cost, part, fetch) {name, #traits},
+#include "schemas/backend.def"
+#undef BACKEND
+	};
+	bool here = false;
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(known[i].name, backend) == 0 || (i == 0 && strstr(backend, ".so")))
+			here = strstr(known[i].traits, "ONEDNN") != NULL;
+#ifndef __x86_64__
+	here = false;
+#endif
+	return here;
+}
+
 static int rewrite_open(struct space *s, const char *backend, struct err *err)
 {
 	struct rewrite *w = ARENA_NEW(&s->mem, 1, struct rewrite);
@@ -301,7 +322,6 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	bool *without;
 	int rc;
 
-	(void)backend;
 	s->ops = &rewrite_ops;
 	s->own = w;
 	w->fresh = fresh_of(g);
@@ -311,6 +331,8 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	rc = read_name(s, &w->rules, without, err);
 	if (rc < 0)
 		return -1;
+	for (size_t i = 0; i < w->rules.n; i++)
+		without[i] |= w->rules.rule[i].onednn && !has_onednn(backend);
 	s->site_of = arena_alloc(&s->mem, g->n_nodes * sizeof *s->site_of);
 	joins_open(s);
 	o.led_by = MEM_NEW(2 * g->n_nodes + 1, uint32_t);

@@ -59,6 +59,7 @@ struct rule {
 	const char *variant[RULE_VARIANTS];
 	uint32_t n_variants;
 	bool whole;			/* is it priced by whole programs? Otherwise by its region */
+	bool onednn;			/* is it only for backends that have this library? */
 	bool blind;			/* ... and does a place alone not show whether it gains? */
 	const struct rule_code *code;	/* or NULL: */
 	struct pattern *pattern;
@@ -138,6 +139,8 @@ const char *rule_applied(const struct graph *g, uint32_t v);
 bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out);
 /* The same for a product of numbers of 16 bits that is not rounded to these. */
 bool rule_dot_wider(const struct graph *g, uint32_t v, struct dot_dims *out);
+/* The same for a product of s8 that is added up in s32. */
+bool rule_dot_whole(const struct graph *g, uint32_t v, struct dot_dims *out);
 /* The same for a product of complex numbers. */
 bool rule_dot_complex(const struct graph *g, uint32_t v, struct dot_dims *out);
 /* The number of elements of an array's dimensions. */
@@ -171,6 +174,10 @@ Hlo__HloInstructionProto *rule_seen(struct draft *d, uint32_t v, uint32_t k);
 Hlo__HloInstructionProto *rule_kept(struct draft *d, uint32_t v, Hlo__HloInstructionProto *x);
 /* network.c: an array sorted along a dimension, the smallest first, by comparing two elements at a time. */
 Hlo__HloInstructionProto *rule_network(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim);
+/* library.c: can oneDNN compute a product with these dimensions? Then rule_called writes it, with results of a type. */
+bool rule_callable(const struct dot_dims *dims);
+Hlo__HloInstructionProto *rule_called(struct draft *d, Hlo__HloInstructionProto *a, Hlo__HloInstructionProto *b,
+	struct dot_dims dims, int32_t dtype);
 /*
  * narrow.c: the node of a product's side, or of what is transposed into it, if the order of its other dimensions stays;
  * `dims` is then of that node. XLA multiplies it as it lies.

@@ -102,6 +102,12 @@ static int set_price(struct reading *f, const char *how)
 	return 0;
 }
 
+static int set_needs(struct reading *f, const char *what)
+{
+	f->rule->onednn = strcmp(what, "onednn") == 0;
+	return f->rule->onednn ? 0 : fail(f, f->line, "a rule can need onednn, not", what);
+}
+
 static int add_variant(struct reading *f, const char *name)
 {
 	if (f->rule->n_variants == RULE_VARIANTS)
@@ -135,6 +141,8 @@ static int read_line(struct reading *f, const char *word, const char *rest)
 		return add_line(f, rest, *word == 'w');
 	else if (strcmp(word, "price") == 0)
 		return set_price(f, rest);
+	else if (strcmp(word, "needs") == 0)
+		return set_needs(f, rest);
 	else if (strcmp(word, "variant") == 0)
 		return add_variant(f, rest);
 	else if (strcmp(word, "when") == 0)

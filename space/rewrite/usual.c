@@ -72,32 +72,39 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
+Hlo__HloInstructionProto *conv_usually(struct draft *d, uint32_t v, const struct conv *c, Hlo__HloInstructionProto *x,
+	Hlo__HloInstructionProto **convolution)
+{
+	struct conv_dims image = usual_image(c), kernel = usual_kernel(c);
+	int64_t perm[DRAFT_RANK], dims[DRAFT_RANK];
+	Hlo__HloInstructionProto *k, *y;
+	struct conv usual = *c;
+
+	conv_order(c, &c->in, &image, perm);
+	x = draft_transpose(d, x, perm);
+	conv_order(c, &c->kernel, &kernel, perm);
+	k = draft_transpose(d, draft_operand(d, v, 1), perm);
+	conv_order(c, &c->out, &image, perm);
+	for (uint32_t i = 0; i < c->rank; i++)
+		dims[i] = rule_dim(d->g, v, perm[i]);
+	y = draft_copy(d, d->g->node[v].proto, dims, c->rank, (Hlo__HloInstructionProto *[]){x, k}, 2);
+	usual.in = usual.out = image;
+	usual.kernel = kernel;
+	y->convolution_dimension_numbers = conv_numbers(d, &usual);
+	*convolution = y;
+	conv_order(c, &image, &c->out, perm);
+	return draft_transpose(d, y, perm);
+}
+
 static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, uint32_t variant)
 {
-	Hlo__HloInstructionProto *x, *k, *y;
-	int64_t perm[DRAFT_RANK], dims[DRAFT_RANK];
-	struct conv_dims image, kernel;
-	struct conv c, usual;
+	Hlo__HloInstructionProto *y;
+	struct conv c;
 
 	(void)variant;
 	BUG_ON(!read(d->g, f->anchor, &c));
 	d->widens = false; /* the same numbers are multiplied and added as before */
-	image = usual_image(&c);
-	kernel = usual_kernel(&c);
-	conv_order(&c, &c.in, &image, perm);
-	x = draft_transpose(d, draft_operand(d, f->anchor, 0), perm);
-	conv_order(&c, &c.kernel, &kernel, perm);
-	k = draft_transpose(d, draft_operand(d, f->anchor, 1), perm);
-	conv_order(&c, &c.out, &image, perm);
-	for (uint32_t i = 0; i < c.rank; i++)
-		dims[i] = rule_dim(d->g, f->anchor, perm[i]);
-	y = draft_copy(d, d->g->node[f->anchor].proto, dims, c.rank, (Hlo__HloInstructionProto *[]){x, k}, 2);
-	usual = c;
-	usual.in = usual.out = image;
-	usual.kernel = kernel;
-	y->convolution_dimension_numbers = conv_numbers(d, &usual);
-	conv_order(&c, &image, &c.out, perm);
-	return draft_transpose(d, y, perm);
+	return conv_usually(d, f->anchor, &c, draft_operand(d, f->anchor, 0), &y);
 }
 
 const struct rule_code conv_usual_code = {.name = "conv_usual", .measures = measures, .match = match, .write = write};
