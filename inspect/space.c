@@ -199,6 +199,7 @@ static int put_sites(const struct space *s, const char *pattern, struct json *j,
 
 struct tried_flip { /* one choice, measured by region and by whole programs */
 	uint8_t choice;
+	struct buf what; /* it means, where the kind says so in words */
 	struct delta region;
 	struct timing whole;
 	double region_wall, whole_wall;
@@ -216,14 +217,18 @@ static void put_flip(const struct tried_flip *f, struct json *j, struct buf *out
 		else
 			buf_addf(out, "%s: %.200s", outcome_name(f->region.outcome), f->region.detail);
 		if (f->whole.outcome == OUTCOME_OK)
-			buf_addf(out, ", whole %+.3f +- %.3f %s (%.2f s)\n", quantity_in_unit(q, f->whole.delta),
+			buf_addf(out, ", whole %+.3f +- %.3f %s (%.2f s)", quantity_in_unit(q, f->whole.delta),
 				quantity_in_unit(q, f->whole.delta_se), quantity_unit(q), f->whole_wall);
 		else
-			buf_addf(out, ", whole %s: %.200s\n", outcome_name(f->whole.outcome), f->whole.detail);
+			buf_addf(out, ", whole %s: %.200s", outcome_name(f->whole.outcome), f->whole.detail);
+		if (f->what.len)
+			buf_addf(out, "; %s", f->what.data);
+		buf_addch(out, '\n');
 		return;
 	}
 	json_object(j, NULL);
 	json_uint(j, "choice", f->choice);
+	json_str(j, "what", f->what.data);
 	json_str(j, "region_outcome", outcome_name(f->region.outcome));
 	json_num(j, "region", f->region.seconds);
 	json_num(j, "region_se", f->region.se);
@@ -265,9 +270,12 @@ static int measure_flips(struct cost *c, struct space *sp, uint32_t site, struct
 		config[site] = k;
 		if (k == dflt[site])
 			continue;
+		if (sp->ops->words)
+			sp->ops->words(sp, site, k, &f.what);
 		rc = measure_flip(c, dflt, config, &f, err);
 		if (rc == 0)
 			put_flip(&f, j, out);
+		buf_release(&f.what);
 	}
 	mem_free(dflt);
 	mem_free(config);
