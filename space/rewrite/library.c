@@ -20,7 +20,7 @@
 
 #define MOST_RANK 12 /* of what oneDNN reads */
 
-static bool known(const struct graph *g, uint32_t v)
+bool rule_called_type(const struct graph *g, uint32_t v)
 {
 	return g->node[v].dtype == DT_F32 || g->node[v].dtype == DT_BF16;
 }
@@ -39,7 +39,7 @@ static bool reads_product(const struct graph *g, uint32_t v, struct dot_dims *di
 	const uint32_t *side = node_operands(g, v);
 
 	return (rule_dot(g, v, dims) || rule_dot_wider(g, v, dims) || rule_dot_whole(g, v, dims)) &&
-		rule_callable(dims) && (known(g, side[0]) || g->node[side[0]].dtype == DT_S8) &&
+		rule_callable(dims) && (rule_called_type(g, side[0]) || g->node[side[0]].dtype == DT_S8) &&
 		g->node[side[1]].dtype == g->node[side[0]].dtype;
 }
 
@@ -154,13 +154,43 @@ static Hlo__HloInstructionProto *write_product(struct draft *d, const struct fou
 const struct rule_code dot_library_code = {
 	.name = "dot_library", .measures = product_measures, .match = match_product, .write = write_product};
 
+static bool match_turned(const struct graph *g, uint32_t v, struct found *f)
+{
+	struct dot_dims dims;
+	uint32_t u;
+
+	if (!rule_turned(g, v, &dims) || !rule_called_type(g, v) || !rule_callable(&dims))
+		return false;
+	u = node_operands(g, v)[0];
+	f->inside[f->n_inside++] = u;
+	rule_dot_sizes(g, u, &dims, f->measure);
+	f->measure[4] = g->node[v].dtype == DT_BF16;
+	return true;
+}
+
+/* Who reads operands however they lie can put the other one first. */
+static Hlo__HloInstructionProto *write_turned(struct draft *d, const struct found *f, uint32_t variant)
+{
+	uint32_t u = f->inside[0];
+	struct dot_dims dims;
+
+	(void)variant;
+	BUG_ON(!rule_dot(d->g, u, &dims));
+	d->widens = false;
+	return rule_called(d, draft_operand(d, u, 1), draft_operand(d, u, 0), rule_other_dims(&dims),
+		d->g->node[u].dtype);
+}
+
+const struct rule_code dot_turned_called_code = {
+	.name = "dot_turned_called", .measures = product_measures, .match = match_turned, .write = write_turned};
+
 /* ---- convolutions ---- */
 
 static const char *const window_measures[] = {"taps", "inner", "out", "groups", "brain", NULL};
 
 static bool reads_convolution(const struct graph *g, uint32_t v, struct conv *c)
 {
-	bool ok = conv_read(g, v, c) && known(g, v) && c->n >= 1 && c->n <= 3 && c->batch_groups == 1;
+	bool ok = conv_read(g, v, c) && rule_called_type(g, v) && c->n >= 1 && c->n <= 3 && c->batch_groups == 1;
 
 	for (uint32_t i = 0; ok && i < c->n; i++)
 		ok = !c->w[i].reversed;

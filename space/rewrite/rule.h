@@ -153,6 +153,10 @@ void rule_dot_sizes(const struct graph *g, uint32_t v, const struct dot_dims *di
  */
 bool rule_turning(const struct dot_dims *dims, int side, uint32_t rank, int64_t *order);
 Hlo__HloInstructionProto *rule_turn_side(struct draft *d, Hlo__HloInstructionProto *x, int side, struct dot_dims *dims);
+/* Is v a product that is turned, and nothing else? Fills the product's dimensions. */
+bool rule_turned(const struct graph *g, uint32_t v, struct dot_dims *dims);
+/* The same dimensions, for the operands in the other order. */
+struct dot_dims rule_other_dims(const struct dot_dims *dims);
 /* Writes the product u with its operands in the other order, the new first one turned in memory if `turn`. */
 Hlo__HloInstructionProto *rule_other_first(struct draft *d, uint32_t u, bool turn);
 /* The same where these stand for the second operand and the first; `dims` has their dimensions, in the old order. */
@@ -174,7 +178,11 @@ Hlo__HloInstructionProto *rule_seen(struct draft *d, uint32_t v, uint32_t k);
 Hlo__HloInstructionProto *rule_kept(struct draft *d, uint32_t v, Hlo__HloInstructionProto *x);
 /* network.c: an array sorted along a dimension, the smallest first, by comparing two elements at a time. */
 Hlo__HloInstructionProto *rule_network(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim);
-/* library.c: can oneDNN compute a product with these dimensions? Then rule_called writes it, with results of a type. */
+/*
+ * library.c: can oneDNN compute with floats of this type; a product with these dimensions? Then rule_called writes it,
+ * with results of a type.
+ */
+bool rule_called_type(const struct graph *g, uint32_t v);
 bool rule_callable(const struct dot_dims *dims);
 Hlo__HloInstructionProto *rule_called(struct draft *d, Hlo__HloInstructionProto *a, Hlo__HloInstructionProto *b,
 	struct dot_dims dims, int32_t dtype);

@@ -12,7 +12,7 @@
  * most.
  *
  * Either way is offered with that operand as it lies, and turned in memory first where that changes anything (side.c
- * says why).
+ * says why); and as a call of oneDNN, which reads operands however they lie (library.c).
  *
  * The numbers multiplied are the same, and are rounded at the same places, so the type stays what it is.
  */
@@ -52,8 +52,7 @@ Hlo__HloInstructionProto *rule_turn_side(struct draft *d, Hlo__HloInstructionPro
 	return draft_unary(d, "opt-barrier", draft_transpose(d, x, order));
 }
 
-/* Is v a product that is turned, and nothing else? Fills its dimensions. */
-static bool turned(const struct graph *g, uint32_t v, struct dot_dims *dims)
+bool rule_turned(const struct graph *g, uint32_t v, struct dot_dims *dims)
 {
 	const Hlo__HloInstructionProto *in = g->node[v].proto;
 	uint32_t u, left, right;
@@ -82,7 +81,7 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	int64_t order[DRAFT_RANK];
 	uint32_t u;
 
-	if (!turned(g, v, &dims))
+	if (!rule_turned(g, v, &dims))
 		return false;
 	u = node_operands(g, v)[0];
 	f->inside[f->n_inside++] = u;
@@ -105,17 +104,23 @@ static Hlo__PrecisionConfig *other_precision(struct draft *d, Hlo__PrecisionConf
 	return other;
 }
 
-Hlo__HloInstructionProto *rule_exchanged(struct draft *d, uint32_t u, Hlo__HloInstructionProto *first,
-	Hlo__HloInstructionProto *second, const struct dot_dims *dims)
+struct dot_dims rule_other_dims(const struct dot_dims *dims)
 {
 	struct dot_dims other = {.n_batch = dims->n_batch, .n_sum = dims->n_sum};
-	Hlo__HloInstructionProto *product;
 
 	for (int side = 0; side < 2; side++) {
 		memcpy(other.batch[side], dims->batch[!side], sizeof *other.batch);
 		memcpy(other.sum[side], dims->sum[!side], sizeof *other.sum);
 	}
-	product = draft_dot(d, first, second, &other, d->g->node[u].proto);
+	return other;
+}
+
+Hlo__HloInstructionProto *rule_exchanged(struct draft *d, uint32_t u, Hlo__HloInstructionProto *first,
+	Hlo__HloInstructionProto *second, const struct dot_dims *dims)
+{
+	struct dot_dims other = rule_other_dims(dims);
+	Hlo__HloInstructionProto *product = draft_dot(d, first, second, &other, d->g->node[u].proto);
+
 	product->precision_config = other_precision(d, product->precision_config);
 	return product;
 }
