@@ -174,6 +174,25 @@ def check_tune(folder):
         loaded.report.sentence)
 
 
+def pictures(x, k):
+    return jax.lax.conv_general_dilated(x, k, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def check_called(folder):
+    """Where oneDNN computes a part, XLA cannot write the program down, so it is compiled again."""
+    args = f32(8, 112, 112, 3), f32(7, 7, 3, 32)
+    fast = vantage.tune(pictures, *args, space="rewrite", budget=4, cores=1, cache=False, progress=None,
+                        search_options=["--verdict-seconds", "1"])
+    if not fast.tuned:
+        return say("skip", "calls of oneDNN", f"no gain was found: {fast.report.sentence}")
+    vantage.save(fast, folder / "called")
+    calls = b"__onednn$" in (folder / "called/tuned.pb").read_bytes()
+    written = (folder / "called/tuned.exe").exists()
+    loaded = vantage.load(folder / "called", pictures)
+    good = calls != written and all(f.tuned and same(f(*args), pictures(*args)) for f in (fast, loaded))
+    say("pass" if good else "FAIL", "calls of oneDNN", "" if good else f"called: {calls}, written down: {written}")
+
+
 def countdown(x, n):
     return jax.lax.while_loop(lambda s: s[1] > 0, lambda s: (jnp.tanh(jnp.exp(s[0])), s[1] - 1), (x, n))[0]
 
@@ -199,5 +218,6 @@ check_other_calls()
 check_looks()
 with tempfile.TemporaryDirectory() as scratch:
     check_tune(pathlib.Path(scratch))
+    check_called(pathlib.Path(scratch))
     check_own_arguments()
 end()

@@ -191,6 +191,8 @@ def chosen(folder, known, call, default, args, kwargs, progress=None):
         values = split(args, kwargs)[0]
         if known.layout.fixed:
             raise Refused("some arguments are part of the program")
+        if not (folder / "tuned.exe").exists():
+            raise Refused("the plugin cannot write it down")
         seconds = _seconds(call, values)
         if CALL + EACH * (len(known.inputs) + len(known.outputs)) <= WORTH * seconds:
             raise Refused("it runs for so long that the way to it is nothing")
