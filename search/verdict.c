@@ -21,7 +21,7 @@
 struct kept {
 	struct buf side[2]; /* executables of what is too dear to compile in each; empty otherwise */
 	bool decided;	    /* whether there are to be any */
-	double load;	    /* seconds that loading one of them took; 0: none was loaded */
+	double load;	    /* seconds that loading one took, or compiling what cannot be kept; 0: neither was needed */
 	bool swap;	    /* the next worker makes side 1 first: what is loaded first may be faster */
 	double pair;	    /* seconds that timing both took, with making their inputs */
 	bool compared;	    /* the numbers were, by one of them */
@@ -66,6 +66,8 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 	}
 	if (rc == 0)
 		rc = device_compile(d, how, "hlo", program->data, program->len, want, out, err);
+	if (rc == 0 && want && out->outcome == OUTCOME_OK && !out->serialised.len)
+		k->load = fmax(k->load, out->seconds);
 	if (rc == 0)
 		spare_put(spares, how, program, out);
 out:
