@@ -46,8 +46,10 @@
 static double charge(const struct cost *c)
 {
 	const struct device_info *i = c->device ? device_info(c->device) : NULL;
-	double each = c->o.part_seconds;
+	double each = c->o.part_seconds, own = c->space->ops->part_seconds;
 
+	if (own > 0)
+		return each >= 0 && i && i->quantity == QUANTITY_SECONDS && i->kind == COST_MEASURED ? own : 0;
 	if (each == 0 && i && i->quantity == QUANTITY_SECONDS)
 		each = part_seconds(i->backend, i->kind);
 	return each > 0 ? each * part_share(c->space) : 0;

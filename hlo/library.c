@@ -379,6 +379,11 @@ int library_spell_all(const void *p, size_t n, struct buf *out, struct err *err)
 	return hlo_edit(p, n, "the program", spell_all, NULL, out, err);
 }
 
+bool library_is_call(const instruction *in)
+{
+	return called(in) != NULL;
+}
+
 static bool is_half(const Hlo__HloComputationProto *c, int64_t id)
 {
 	for (size_t i = 0; i < c->n_instructions; i++)

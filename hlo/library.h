@@ -21,6 +21,8 @@
  * whose window is not reversed. Both read and write arrays row by row.
  */
 void library_call(struct arena *mem, Hlo__HloInstructionProto *in);
+/* Is it a call of oneDNN's products or convolutions, whatever it says? */
+bool library_is_call(const Hlo__HloInstructionProto *in);
 /*
  * Turns a call back into the instruction, which keeps the settings of the call. False: it is none, or one of those
  * that do more than library_call asks for.

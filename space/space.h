@@ -248,6 +248,11 @@ struct space_ops {
 	 */
 	void (*touched)(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 		uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
+	/*
+	 * Seconds that a part of a region (struct region) costs in its program beyond what the region shows, in a
+	 * program of any size. 0: a part is a kernel (space/part.h).
+	 */
+	double part_seconds;
 	/* Returns the cost of a configuration, in the base unit of `q`; NULL if the kind prices nothing by formula. */
 	double (*formula)(struct space *s, const uint8_t *config, enum quantity q);
 	/*

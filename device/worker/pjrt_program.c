@@ -346,6 +346,24 @@ bool program_loaded(const struct program *g)
 	return g->given;
 }
 
+bool program_can_be_written(const struct program *g)
+{
+	return !g->unwritable;
+}
+
+bool program_is(const struct program *g, const char *format, const void *code, size_t n, const char *options)
+{
+	return !g->given && g->code.len == n && strcmp(g->format, format) == 0 && strcmp(g->options, options) == 0 &&
+		memcmp(g->code.data, code, n) == 0;
+}
+
+void program_rest(struct program *g)
+{
+	instance_drop_outputs(&g->first);
+	instance_free(g->twin);
+	g->twin = NULL;
+}
+
 double program_seconds(const struct program *g)
 {
 	return g->seconds;

@@ -26,6 +26,7 @@
 #include "device/machine.h"
 #include "device/worker/crew.h"
 #include "device/worker/guard.h"
+#include "device/worker/idle.h"
 #include "device/worker/pjrt.h"
 #include "device/worker/timed.h"
 #include "device/wire.h"
@@ -44,6 +45,7 @@ struct worker {
 	struct crew *crew;
 	struct resident *resident;
 	size_t n_resident, cap_resident;
+	struct idle idle;
 	uint32_t last_handle;
 	bool on_core;
 	uint32_t id; /* of the request that is being answered */
@@ -97,15 +99,14 @@ static void compile(struct worker *w, struct cursor *c, struct buf *out)
 		refuse(&v, "the request makes no sense");
 	} else if (keep && w->n_resident >= MOST_PROGRAMS) {
 		v.outcome = OUTCOME_OOM;
-		snprintf(v.detail, sizeof v.detail, "%u programs are resident already; drop some",
-			MOST_PROGRAMS);
-	} else {
+		snprintf(v.detail, sizeof v.detail, "%u programs are resident already; drop some", MOST_PROGRAMS);
+	} else if (!keep || !(g = idle_take(&w->idle, format, code, n, options))) {
 		if (want & WANT_CREW)
 			use_other_cores(w, want, format, code, n);
 		g = program_new(w->pjrt, format, code, n, options, keep, &ready, &v);
 		crew_gather(w->crew);
 	}
-	seconds = now_seconds() - seconds;
+	seconds = fmax(now_seconds() - seconds, g ? program_seconds(g) : 0); /* also of what was idle */
 	if (g && want & WANT_MEMORY)
 		program_facts(g, &facts);
 	if (g && want & WANT_SERIALISED) {
@@ -143,7 +144,7 @@ static void drop(struct worker *w, struct cursor *c, struct buf *out)
 	struct resident *r = find(w, cursor_u32(c));
 	struct refusal v = {0};
 	if (r) {
-		program_free(r->program);
+		idle_put(&w->idle, r->program);
 		*r = w->resident[--w->n_resident];
 	}
 	put_refusal(out, &v);

@@ -10,17 +10,35 @@
  */
 #include "space/rewrite/cut.h"
 
+#include <math.h>
 #include <string.h>
 #include "graph/print.h"
+#include "hlo/library.h"
 
-/* Computes the key of one side: a hash of the program without its names. */
-static int name_of(const struct buf *module, uint64_t *key, struct err *err)
+/* How often a program calls oneDNN in a run. */
+static double calls(const struct graph *g)
+{
+	double n = 0;
+
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		if (node_is_compiled(g, v) && library_is_call(g->node[v].proto))
+			n += g->comp[g->node[v].comp].trips;
+	return n;
+}
+
+/*
+ * Computes the key of one side: a hash of the program without its names. `parts`, unless it is NULL, gets how many
+ * calls it makes in a run of the whole program, where it is run so many times.
+ */
+static int name_of(const struct buf *module, double times, uint64_t *key, uint32_t *parts, struct err *err)
 {
 	struct graph g;
 
 	if (graph_parse(&g, module->data, module->len, "a rewritten place", err) < 0)
 		return -1;
 	memcpy(key, &g.content, sizeof *key);
+	if (parts)
+		*parts = (uint32_t)fmin(times * calls(&g), 1e9);
 	graph_release(&g);
 	return 0;
 }
@@ -43,7 +61,9 @@ static int add_place(struct space *s, uint32_t site, const uint8_t *a, const uin
 	/* Sides with other parameters, or results more precise than what they are of: the verdict compares these. */
 	r->alike = !c.prepared && !c.converted;
 	cut_end(&c);
-	return name_of(&r->a, &r->key[0], err) < 0 || name_of(&r->b, &r->key[1], err) < 0 ? -1 : 0;
+	if (name_of(&r->a, in->trips, &r->key[0], &r->parts[0], err) < 0)
+		return -1;
+	return name_of(&r->b, in->trips, &r->key[1], &r->parts[1], err);
 }
 
 static int add_whole(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
@@ -137,7 +157,7 @@ static int add_operators(struct cut *c, const struct half *h, struct regions *ou
 		struct region *r = &out->v[out->n++];
 		*r = (struct region){.times = 1, .copies = 1, .n_nodes = 1};
 		cut_write_one(c, h, h->l.v[k], &r->a);
-		rc = name_of(&r->a, &r->key[0], err);
+		rc = name_of(&r->a, 1, &r->key[0], NULL, err);
 	}
 	return rc;
 }
