@@ -4,6 +4,7 @@ The plugin reads a program's inputs where they are, and its outputs become JAX a
 Nothing is copied. The plugin is in the same process as JAX, and knows nothing of it.
 """
 import ctypes
+import os
 import threading
 import weakref
 
@@ -55,6 +56,7 @@ def library():
             lib.vantage_call_new.restype = ctypes.c_void_p
             lib.vantage_call_free.argtypes = [ctypes.c_void_p]
             why = ctypes.create_string_buffer(4096)
+            os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # it tells of its first call of oneDNN, as news
             if lib.vantage_open(str(find_plugin()[1]).encode(), why, ctypes.c_size_t(len(why))):
                 raise Refused(f"the plugin does not start: {why.value.decode()}")
             _library = lib
