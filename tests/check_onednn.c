@@ -1,10 +1,11 @@
 /*
- * check_onednn.c - what calls of oneDNN say (hlo/library.h): read in all ways in which XLA may write it, or left alone.
- * full_onednn.c runs them.
+ * check_onednn.c - what calls of oneDNN say (hlo/library.h): read in all ways in which XLA may write it, or left alone;
+ * and that they are counted. full_onednn.c runs them.
  */
 #include <string.h>
 #include "graph/graph.h"
 #include "hlo/library.h"
+#include "space/rewrite/own.h"
 #include "tests/test.h"
 
 #define PRODUCT(settings) "HloModule m\n\nENTRY e {\n" \
@@ -103,8 +104,47 @@ static void what_does_more_stays_a_call(void)
 	}
 }
 
+/* A region says how often a run of the program makes a call, once for each turn of a loop. */
+static void calls_are_parts_of_regions(void)
+{
+	static const char text[] = "HloModule m\n\nbody {\n  c = (s32[], f32[8,96], f32[96,96]) parameter(0)\n"
+		"  i = s32[] get-tuple-element(c), index=0\n  x = f32[8,96] get-tuple-element(c), index=1\n"
+		"  w = f32[96,96] get-tuple-element(c), index=2\n  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+		"  y = f32[8,96] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+		"  ROOT r = (s32[], f32[8,96], f32[96,96]) tuple(j, y, w)\n}\n"
+		"cond {\n  c = (s32[], f32[8,96], f32[96,96]) parameter(0)\n"
+		"  i = s32[] get-tuple-element(c), index=0\n  n = s32[] constant(40)\n"
+		"  ROOT less = pred[] compare(i, n), direction=LT\n}\n"
+		"ENTRY e {\n  zero = s32[] constant(0)\n  x = f32[8,96] parameter(0)\n  w = f32[96,96] parameter(1)\n"
+		"  start = (s32[], f32[8,96], f32[96,96]) tuple(zero, x, w)\n"
+		"  loop = (s32[], f32[8,96], f32[96,96]) while(start), condition=cond, body=body\n"
+		"  ROOT out = f32[8,96] get-tuple-element(loop), index=1\n}\n";
+	struct graph g = {0};
+	struct regions r = {0};
+	struct err err = {0};
+	struct space *s = NULL;
+	uint8_t config[2][1] = {{0}, {0}};
+
+	if (CHECK(graph_parse(&g, text, strlen(text), "text", &err) == 0))
+		s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+	for (uint8_t k = 1; s && CHECK_INT(s->n_sites, 1) && k < s->site[0].choices; k++) {
+		bool call = rewrite_rule(s, rewrite_offer(s, 0, k))->onednn;
+		config[1][0] = k;
+		if (call && CHECK(s->ops->region(s, config[0], config[1], &r, &err) == 0) && CHECK_INT(r.n, 1)) {
+			CHECK_INT(r.v[0].parts[0], 0);
+			CHECK_INT(r.v[0].parts[1], 40);
+		}
+		regions_release(&r);
+	}
+	if (s)
+		CHECK(s->ops->part_seconds > 0);
+	space_free(s);
+	graph_release(&g);
+}
+
 int main(void)
 {
+	RUN(calls_are_parts_of_regions);
 	RUN(products_are_read);
 	RUN(convolutions_are_read);
 	RUN(what_does_more_stays_a_call);

@@ -144,7 +144,14 @@ static void visit(void *ctx, const char *text)
 
 static void calls_are_what_they_say(void)
 {
-	for (int half = 0; half < 2; half++) {
+	int kinds = 0;
+
+#ifdef __x86_64__
+	kinds = __builtin_cpu_supports("avx512f") ? 2 : 1; /* without, oneDNN computes nothing in bf16 */
+#endif
+	if (kinds == 0)
+		SKIP("XLA:CPU has oneDNN on x86 only");
+	for (int half = 0; half < kinds; half++) {
 		bool ctx = half != 0;
 		walk_called_products(visit, &ctx, 23, (uint32_t)half);
 		walk_called_windows(visit, &ctx, 23, (uint32_t)half);
