@@ -1,17 +1,16 @@
 /*
  * library.c - has a product or a convolution computed by oneDNN (hlo/library.h).
  *
- * Which library is faster depends on types, sizes and how the sides lie. On one core of a Zen 4, beside what XLA:CPU
- * 0.11.2 does itself: a convolution of 7 by 7 over a colour picture takes 0.19 of the time, one of 1 by 1 0.61, of 3 by
- * 3 0.81; in bf16 0.12, 0.27 and 0.40, for XLA converts these to f32. A product in bf16 with a side turned takes 0.46,
- * since oneDNN reads sides however they lie; products of f32 take the same.
+ * Which library is faster depends on types, sizes, and how the sides lie (bench/onednn.py). On one core of a Zen 4,
+ * beside what XLA:CPU 0.11.2 does itself, a convolution of 7 by 7 over a colour picture takes 0.22 of the time, of 1 by
+ * 1 0.66, of 3 by 3 0.83; in bf16 0.11, 0.14 and 0.38, for XLA converts these to f32. A product in bf16 with its first
+ * side turned takes 0.43, since oneDNN reads sides however they lie; in f32 most take the same, and a single row 2.8.
  *
  * Of a product, oneDNN wants matrices: besides dimensions that both sides share, one that is summed over and one that
  * stays. Dimensions that lie side by side become one, which moves nothing. A side where they do not is turned. Of a
  * convolution it has fast code for the usual order of dimensions (usual.c). If the input is spread, zeros are put in.
  *
- * The numbers multiplied are the same, and are rounded at the same places, so the type stays what it is. (A single row
- * of 8 bits takes 0.28 of the time, of bf16 0.65, of f32 2.8.)
+ * The numbers multiplied are the same, and are rounded at the same places, so the type stays what it is.
  */
 #include <string.h>
 #include "hlo/library.h"
