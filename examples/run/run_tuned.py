@@ -58,6 +58,9 @@ class Tuned:
         except jax.errors.JaxRuntimeError as e:
             if not lines:
                 raise
+            if executable:
+                sys.exit("run_tuned: the plugin could not write this program down, so there is no %s, and what was "
+                         "fused does not pass through MLIR: run_tuned.c compiles tuned.pb" % executable)
             sys.exit("run_tuned: this compiler does not take what another version decided (%s): name the plugin "
                      "behind the folder" % str(e).splitlines()[0])
 
