@@ -158,7 +158,8 @@ static void better_sums_are_accepted(void)
 	before = device_open(&o, &err);
 	device = NULL;
 	if (CHECK(before) && CHECK(graph_parse(&g, text, sizeof text - 1, "text", &err) == 0))
-		s = space_open("rewrite/without:turn-other-side", "cpu", &g, NULL, 0, &err);
+		s = space_open("rewrite/without:turn-other-side:product-by-library:turned-product-by-library",
+			"cpu", &g, NULL, 0, &err);
 	if (CHECK(s) && CHECK_INT(s->n_sites, 1) && CHECK_INT(s->site[0].choices, 3)) {
 		c = cost_new(s, before, NULL, &err);
 		for (turned[0] = 1; turned[0] < 3; turned[0]++) {
