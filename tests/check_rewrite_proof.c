@@ -257,10 +257,10 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_turns(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_narrow(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_complex(prove, p, some > 7 ? some / 7 : 1, 0);
-	walk_called_products(prove, p, some, 0);
-	walk_called_windows(prove, p, some, 0);
-	walk_called_products(prove_narrow, p, 3 * some, 5);
-	walk_called_windows(prove_narrow, p, 3 * some, 5);
+	walk_called_products(prove, p, 4 * some, 0); /* these are large */
+	walk_called_windows(prove, p, 2 * some, 0);
+	walk_called_products(prove_narrow, p, 12 * some, 5);
+	walk_called_windows(prove_narrow, p, 6 * some, 5);
 	walk_conv1(prove_narrow, p, 11 * some, 5);
 	walk_products(prove_narrow, p, 11 * some, 5);
 	walk_windows(prove_narrow, p, 7 * some, 5);
