@@ -23,8 +23,8 @@ static const struct library { /* what it computes, and what its settings are cal
 	uint16_t opcode;
 	const char *target, *settings;
 } libraries[] = {
-	{OP_DOT, "__onednn$matmul", "onednn_matmul_config"},
-	{OP_CONVOLUTION, "__onednn$convolution", "onednn_conv_config"},
+	{OP_DOT, LIBRARY_CALL "matmul", "onednn_matmul_config"},
+	{OP_CONVOLUTION, LIBRARY_CALL "convolution", "onednn_conv_config"},
 };
 
 /* What settings say of the dimensions of a convolution. */

@@ -15,6 +15,8 @@
 #include "base/mem.h"
 #include "schemas/hlo.pb-c.h"
 
+#define LIBRARY_CALL "__onednn$" /* what the target of each call begins with */
+
 /*
  * Turns an instruction into a call. It is a dot whose sides have, besides dimensions that both share, one that is
  * summed over and one that stays; or a convolution without batch groups whose input is neither spread nor cropped, and

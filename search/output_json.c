@@ -171,6 +171,7 @@ static void add_search(struct json *j, const struct result *r)
 	if (h->n_limits)
 		json_uint(j, "beyond_limits", h->beyond);
 	json_uint(j, "drift_corrections", h->drifts);
+	json_str(j, "charged_for", space_part(h->s));
 	json_num(j, "kernel_us", 1e6 * h->part.value);
 	json_num(j, "seconds", hunt_seconds(h));
 	json_num(j, "opening_seconds", r->opening);

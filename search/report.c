@@ -177,8 +177,9 @@ static void add_search(struct buf *b, const struct result *r)
 		(unsigned long long)h->kept, (unsigned long long)h->refuted, (unsigned long long)h->drifts);
 	page_row(b, "Candidates", line);
 	if (h->part.value > 0 || h->part.se > 0) {
-		snprintf(line, sizeof line, "%.2f us beyond its region", 1e6 * h->part.value);
-		page_row(b, "A kernel costs", line);
+		snprintf(line, sizeof line, "%.2f us beyond its region, each %s", 1e6 * h->part.value,
+			space_part(h->s));
+		page_row(b, "Charged", line);
 	}
 	for (int o = 1; o < OUTCOME_COUNT; o++)
 		if (h->failed[o]) {

@@ -250,9 +250,10 @@ struct space_ops {
 		uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
 	/*
 	 * Seconds that a part of a region (struct region) costs in its program beyond what the region shows, in a
-	 * program of any size. 0: a part is a kernel (space/part.h).
+	 * program of any size, and what such a part is called. 0 and NULL: a part is a kernel (space/part.h).
 	 */
 	double part_seconds;
+	const char *part;
 	/* Returns the cost of a configuration, in the base unit of `q`; NULL if the kind prices nothing by formula. */
 	double (*formula)(struct space *s, const uint8_t *config, enum quantity q);
 	/*
@@ -417,6 +418,12 @@ int space_option_add(const struct space_option *o, const char *kind, const char 
 /* Writes `kind`, `between` and the value, whose commas become colons as in all full names; -1: it is too long. */
 int space_kind_extend(const char *kind, const char *between, const char *value, char out[SPACE_KIND_ROOM],
 	struct err *err);
+/* What a part of a region is called, for people. */
+static inline const char *space_part(const struct space *s)
+{
+	return s->ops->part ? s->ops->part : "kernel";
+}
+
 /* For how many devices programs of this kind (by its full name) are partitioned, 1 at least. */
 uint32_t space_kind_devices(const char *kind);
 /* For space_ops.context: the usual features where each instruction is a part of its own. */

@@ -1,6 +1,6 @@
 /*
- * check_onednn.c - what calls of oneDNN say (hlo/library.h): read in all ways in which XLA may write it, or left alone;
- * and that they are counted. full_onednn.c runs them.
+ * check_onednn.c - reads what calls of oneDNN say (hlo/library.h), in all ways in which XLA may write it; and counts
+ * the calls of a region. full_onednn.c runs them.
  */
 #include <string.h>
 #include "graph/graph.h"

@@ -63,7 +63,7 @@ bool program_loaded(const struct program *g); /* was it given as an executable? 
 bool program_can_be_written(const struct program *g); /* does program_serialise make sense? */
 /* Was it made of this, and kept? */
 bool program_is(const struct program *g, const char *format, const void *code, size_t n, const char *options);
-void program_rest(struct program *g); /* gives back what it needs for running alone */
+void program_rest(struct program *g); /* drops its outputs and its second load */
 double program_seconds(const struct program *g); /* that compiling it took, or loading it where it was loaded */
 /* The optimised HloModuleProto; empty where the plugin cannot say. */
 const struct buf *program_optimised(const struct program *g);

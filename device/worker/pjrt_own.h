@@ -70,14 +70,13 @@ struct program {
 	struct ready ready; /* for instances, instead of compiling */
 	bool given; /* as an executable: its code is what is loaded, there is nothing to compile */
 	/*
-	 * It has calls of oneDNN. XLA:CPU takes these for calls of a function when it writes a program down, and reads
-	 * beyond them; it dies of that, or writes what nobody can load.
+	 * It has calls of oneDNN. When XLA:CPU writes a program down, it takes these for calls of a function, and reads
+	 * memory beyond them. Then it dies, or fails, or writes what nobody can load.
 	 */
 	bool unwritable;
 	double seconds; /* that making it took */
 	struct arena mem;
 };
-#define ONEDNN_CALL "__onednn$"
 
 /* Fills p->facts (pjrt_device.c), once there are client and device. */
 void pjrt_ask_device(struct pjrt *p, uint32_t count);

@@ -264,7 +264,7 @@ int program_make(struct program *g, const void *code, size_t n, PJRT_LoadedExecu
 	return program_compile(g, code, n, loaded, v);
 }
 
-/* oneDNN throws an exception that nobody catches where it is asked for what this processor cannot do. */
+/* Can this processor do what the calls of oneDNN ask for? Where it cannot, oneDNN throws, and nobody catches. */
 static bool can_call(const void *code, size_t n)
 {
 #ifdef __x86_64__
@@ -286,7 +286,7 @@ struct program *program_new(struct pjrt *p, const char *format, const void *code
 	g->format = arena_strdup(&g->mem, format);
 	g->options = arena_strdup(&g->mem, options);
 	g->given = strcmp(format, FORMAT_EXECUTABLE) == 0;
-	g->unwritable = memmem(code, n, ONEDNN_CALL, strlen(ONEDNN_CALL)) != NULL;
+	g->unwritable = memmem(code, n, LIBRARY_CALL, strlen(LIBRARY_CALL)) != NULL;
 	if (ready) {
 		g->ready = *ready;
 		*ready = (struct ready){0};

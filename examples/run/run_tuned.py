@@ -59,8 +59,9 @@ class Tuned:
             if not lines:
                 raise
             if executable:
-                sys.exit("run_tuned: the plugin could not write this program down, so there is no %s, and what was "
-                         "fused does not pass through MLIR: run_tuned.c compiles tuned.pb" % executable)
+                sys.exit("run_tuned: the folder has no %s, because XLA cannot write down a program that calls "
+                         "oneDNN. Fused kernels do not pass through MLIR (%s). run_tuned.c compiles tuned.pb."
+                         % (executable, str(e).splitlines()[0]))
             sys.exit("run_tuned: this compiler does not take what another version decided (%s): name the plugin "
                      "behind the folder" % str(e).splitlines()[0])
 

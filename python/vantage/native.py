@@ -56,7 +56,7 @@ def library():
             lib.vantage_call_new.restype = ctypes.c_void_p
             lib.vantage_call_free.argtypes = [ctypes.c_void_p]
             why = ctypes.create_string_buffer(4096)
-            os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # it tells of its first call of oneDNN, as news
+            os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # else the first call of oneDNN is logged
             if lib.vantage_open(str(find_plugin()[1]).encode(), why, ctypes.c_size_t(len(why))):
                 raise Refused(f"the plugin does not start: {why.value.decode()}")
             _library = lib

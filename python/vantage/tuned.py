@@ -216,7 +216,7 @@ def _found(lowered, folder, budget, seconds, values, extra, **how):
 def _options(folder, needed=""):
     text = folder / "options.txt"
     lines = text.read_text().splitlines() if text.exists() else []
-    return dict(line.split("=", 1) for line in lines if line.startswith(needed) and not line.startswith("#"))
+    return dict(line.split("=", 1) for line in lines if line and line.startswith(needed))
 
 
 def _open(folder, known):

@@ -7,8 +7,9 @@
  * side turned takes 0.43, since oneDNN reads sides however they lie; in f32 most take the same, and a single row 2.8.
  *
  * Of a product, oneDNN wants matrices: besides dimensions that both sides share, one that is summed over and one that
- * stays. Dimensions that lie side by side become one, which moves nothing. A side where they do not is turned. Of a
- * convolution it has fast code for the usual order of dimensions (usual.c). If the input is spread, zeros are put in.
+ * stays. Dimensions that lie side by side become one, which moves nothing. If they do not lie so, the side is turned
+ * first. A convolution is brought into the usual order of dimensions (usual.c), for which oneDNN has fast code. A
+ * spread input gets its zeros first.
  *
  * The numbers multiplied are the same, and are rounded at the same places, so the type stays what it is.
  */

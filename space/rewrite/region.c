@@ -27,8 +27,8 @@ static double calls(const struct graph *g)
 }
 
 /*
- * Computes the key of one side: a hash of the program without its names. `parts`, unless it is NULL, gets how many
- * calls it makes in a run of the whole program, where it is run so many times.
+ * Computes the key of one side: a hash of the program without its names. A run of the whole program runs the side
+ * `times` times; `parts`, unless it is NULL, gets how many calls that makes.
  */
 static int name_of(const struct buf *module, double times, uint64_t *key, uint32_t *parts, struct err *err)
 {

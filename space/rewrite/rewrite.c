@@ -111,8 +111,8 @@ static void release(struct space *s)
 #define SHARED_OPS \
 	.kind = &rewrite_kind, .apply = rewrite_apply, .region = rewrite_region, .check = check, \
 	.context = rewrite_context, .effect = rewrite_effect, .touched = space_touched_sites, \
-	.part_seconds = CALL_SECONDS, .undecided = "the program as it was handed in", .summary = summary, \
-	.starts = starts, \
+	.part_seconds = CALL_SECONDS, .part = "call of oneDNN", \
+	.undecided = "the program as it was handed in", .summary = summary, .starts = starts, \
 	.promise = promise, .dear = is_dear, .believe = rewrite_believe, .rule = rule_number, .words = words, \
 	.picture = rewrite_picture, .operators = rewrite_operators, .together = near_together, \
 	.scheme = rewrite_block, .taken = rewrite_taken, .alternative = rewrite_alternative, .release = release
