@@ -90,8 +90,8 @@ int main(int argc, char **argv)
 	const struct opt_program prog = {"collect", "[OPTIONS] --graph FILE...",
 		"Measures what single compiler decisions cost. Samples the decisions of the given programs "
 		"(Gibbs sampling) and measures each on a device. The results go into a store that `learn` and `search` "
-		"read. Made to run every night: it ends when --seconds or --samples is used up or it is told to stop "
-		"(Ctrl-C), and the next call goes on where it ended.", table};
+		"read. Made to run every night: it ends when --seconds or --samples is used up, when nothing is left "
+		"to measure, or when it is told to stop (Ctrl-C), and the next call goes on where it ended.", table};
 	struct err err = {0};
 	const char *usual = set.device;
 	int n_words = 0, rc;

@@ -8,13 +8,16 @@
  * their time, the one with the least of it first.
  *
  * If costs are modelled, the machine's speed decides nothing.
+ *
+ * A run that only a limit of seconds ends would go on when every price is known, with some hundred steps a second that
+ * teach nothing and fill the store. So it ends when a whole sweep of every chain has measured nothing.
  */
 #include <math.h>
 #include "base/progress.h"
 #include "base/stop.h"
 #include "collect/plan_own.h"
 
-#define USED_UP 64 /* steps of a chain in a row that measured nothing */
+#define USED_UP 64 /* steps of a chain in a row that measured nothing, at least; and at least a sweep */
 
 static uint64_t program_steps(const struct plan *p, uint32_t i)
 {
@@ -54,10 +57,22 @@ static double seconds_after(const struct plan *p, uint32_t i, double now)
 /* Does the program still give what is not known? */
 static bool teaches(const struct plan *p, uint32_t i)
 {
-	for (uint32_t k = 0; k < p->n_chains; k++)
-		if (plan_chains_of(p, i)[k].known < USED_UP)
+	for (uint32_t k = 0; k < p->n_chains; k++) {
+		const struct chain *c = &plan_chains_of(p, i)[k];
+		if (c->known < USED_UP || c->known < c->n_sites)
 			return true;
+	}
 	return false;
+}
+
+bool plan_used_up(const struct plan *p)
+{
+	if (p->set->samples || p->worker[0].lab->kind != COST_MEASURED)
+		return false;
+	for (uint32_t i = 0; i < p->n_programs; i++)
+		if (teaches(p, i))
+			return false;
+	return true;
 }
 
 static bool has_idle_chain(const struct plan *p, uint32_t i)
@@ -115,7 +130,7 @@ struct chain *plan_next(const struct plan *p)
 
 bool plan_over(const struct plan *p)
 {
-	return stop_asked() || p->stop ||
+	return stop_asked() || p->stop || plan_used_up(p) ||
 	       (p->set->samples && p->steps + p->flying - p->before >= (uint64_t)p->set->samples) ||
 	       (p->deadline > 0 && now_seconds() > p->deadline);
 }

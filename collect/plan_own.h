@@ -23,7 +23,10 @@ int plan_open_programs(struct plan *p, struct worker *k, struct err *err);
  */
 struct chain *plan_next(const struct plan *p);
 
-/* Is the budget spent, or were we told to stop? Call it under the lock. */
+/* Has a run that only its time limits measured all that its chains come by? Call it under the lock. */
+bool plan_used_up(const struct plan *p);
+
+/* Is the budget spent, is nothing left to measure, or were we told to stop? Call it under the lock. */
 bool plan_over(const struct plan *p);
 
 /* Finds or starts the run. The chains must be initialised, the store and all labs open. */

@@ -125,6 +125,7 @@ static void write_json(const struct plan *p, const struct summary *s, struct buf
 	json_uint(&j, "regions", s->t.regions);
 	json_num(&j, "cached_share", s->cached);
 	json_num(&j, "device_share", s->device);
+	json_bool(&j, "nothing_left", plan_used_up(p));
 	json_num(&j, "noise_share_of_default", s->noise);
 	json_num(&j, "best_gain", s->gain);
 	json_str(&j, "best_graph", s->name);
@@ -149,6 +150,8 @@ static void write_line(const struct plan *p, const struct summary *s, struct buf
 	if (p->set->seconds > 0 && p->running - p->started > p->set->seconds / 2)
 		buf_addf(out, ", opening and probing took %.3g of the %.3g s", p->running - p->started,
 			p->set->seconds);
+	if (plan_used_up(p))
+		buf_adds(out, ", ended since nothing is left to measure");
 	if (s->noise > 0)
 		buf_addf(out, ", noise %.3f%% of the default", 100 * s->noise);
 	if (s->name)

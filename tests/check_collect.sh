@@ -248,6 +248,11 @@ if [ -e "$b/tests/fake_plugin.so" ]; then
 	kill -TERM $pid; wait $pid || fail "SIGTERM while opening: status $?: $(cat first)"
 	done_ second_on_device
 
+	"$collect" "${fake[@]}" --db all --no-anchors >out 2>talk || fail "no limit: $(cat talk)"
+	grep -q 'ended since nothing is left to measure' out || fail "it ended, and says: $(cat out)"
+	[ "$(query all 'SELECT count(*) FROM sample')" -ge 64 ] || fail "it ended at once"
+	done_ nothing_left_to_measure
+
 	# A region that hung is stored with the time that it had, and tried again by a run that has more time. The fake
 	# plugin prints when it hangs, and its time is over at that moment (device/child.c). So the deadlines can be
 	# hours, and nothing else is ever late.
