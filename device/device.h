@@ -382,6 +382,7 @@ struct compare_options {
 	 * type. Another number moves others up and down.
 	 */
 	uint8_t nudged;
+	bool both; /* a's inputs are moved as well, in the same way: both run on the same ones */
 	/* both programs are loaded anew first, so that state which they keep from run to run is reset */
 	bool fresh;
 	/* b is given up if it takes much longer than a: a time-out */

@@ -45,6 +45,7 @@ int host_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_
 	buf_u32(&h->request, b);
 	buf_u32(&h->request, o->inputs);
 	buf_u8(&h->request, o->nudged);
+	buf_u8(&h->request, o->both);
 	buf_u8(&h->request, o->fresh);
 	buf_u8(&h->request, o->impatient);
 	rc = host_ask(h, WIRE_COMPARE, &ans, &c, err);

@@ -55,9 +55,11 @@ static bool right_exact(const struct trial *t, uint32_t k, double unit, double a
 static double allowed_exact(const struct trial *t, uint32_t k, double unit, double allowed)
 {
 	allowed = fmax(allowed, FURTHER * output_of(&t->exact[0], k)->max_rel);
-	if (right_exact(t, k, unit, allowed))
-		allowed = fmax(allowed, t->long_way * fmin(unit, FLOAT_UNIT));
-	return allowed;
+	if (!right_exact(t, k, unit, allowed))
+		return allowed;
+	for (int i = 0; i < NUMBERS_NUDGES; i++)
+		allowed = fmax(allowed, FURTHER * output_of(&t->rounded[i], k)->max_rel);
+	return fmax(allowed, t->long_way * fmin(unit, FLOAT_UNIT));
 }
 
 /*
@@ -151,4 +153,10 @@ bool numbers_judge(const struct trial *t, struct numbers_on *on)
 		on->unlike_allowed = j.unlike_allowed;
 	}
 	return worst.share <= 1 && !t->tuned.layouts_differ;
+}
+
+bool numbers_only_rounded(const struct trial *t, const struct numbers_on *on)
+{
+	return on->exact && on->unlike <= on->unlike_allowed && on->difference > on->allowed &&
+		right_exact(t, on->output, output_of(&t->tuned, on->output)->unit, on->allowed);
 }

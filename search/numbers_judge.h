@@ -17,10 +17,14 @@ struct trial {
 	struct comparison plain;
 	/* ... the program in 64 bits against the compiler's own, the tuned one, and the tuned one in 64 bits */
 	struct comparison exact[3];
+	struct comparison rounded[NUMBERS_NUDGES]; /* ... and against the compiler's own, both on nudged inputs */
 	double long_way; /* how far rounding takes a number on the longest way, in units of a float's last place */
 };
 
 /* Judges the outputs on one kind of input; true if all differ by no more than is allowed. */
 bool numbers_judge(const struct trial *t, struct numbers_on *on);
+
+/* Is the output that `on` speaks of too far off, and the same in 64 bits? Then it is a matter of rounding. */
+bool numbers_only_rounded(const struct trial *t, const struct numbers_on *on);
 
 #endif

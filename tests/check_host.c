@@ -137,7 +137,7 @@ static void kinds_of_input(void)
 		return;
 	CHECK(fixture_compile(d, "us=1", &plain) == OUTCOME_OK);
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		struct compare_options o = {table[i].inputs, table[i].nudged, table[i].fresh, false};
+		struct compare_options o = {table[i].inputs, table[i].nudged, false, table[i].fresh, false};
 		CHECK(fixture_compile(d, table[i].script, &other) == OUTCOME_OK);
 		CHECK(device_compare(d, &plain, &other, &o, &c, &err) == 0);
 		if (!CHECK_INT(c.outcome, OUTCOME_OK) || !CHECK_NEAR(c.all.max_abs, table[i].abs, 1e-6))
@@ -147,7 +147,7 @@ static void kinds_of_input(void)
 	}
 	/*
 	 * A program against itself: the same inputs give the same outputs; nudged inputs change what depends on the
-	 * last bit; zeros stay zeros.
+	 * last bit; zeros stay zeros. If both inputs are nudged, they are the same again.
 	 */
 	CHECK(fixture_compile(d, "chaos=1", &chaos) == OUTCOME_OK);
 	for (int i = 0; i < INPUTS_COUNT; i++)
@@ -155,6 +155,10 @@ static void kinds_of_input(void)
 			struct compare_options o = {.inputs = (enum inputs)i, .nudged = nudged};
 			CHECK(device_compare(d, &chaos, &chaos, &o, &c, &err) == 0);
 			CHECK((c.all.max_rel > 0) == (nudged && i != INPUTS_ZERO));
+			comparison_release(&c);
+			o.both = true;
+			CHECK(device_compare(d, &chaos, &chaos, &o, &c, &err) == 0);
+			CHECK(c.outcome == OUTCOME_OK && c.all.max_rel <= 0);
 			comparison_release(&c);
 		}
 	CHECK(fixture_compile(d, "type=int", &whole) == OUTCOME_OK && fixture_compile(d, "type=int;large=2", &other) ==

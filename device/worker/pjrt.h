@@ -98,7 +98,7 @@ struct program_pair {
 	struct program *program[2];
 	uint32_t inputs; /* of enum inputs */
 	uint8_t nudged;	    /* as in struct compare_options, */
-	bool fresh;	    /* likewise */
+	bool both, fresh;   /* likewise */
 	/* What runs next is b, a took so long; and 0: it has ended. NULL: nobody wants to know. */
 	void (*limit)(void *ctx, double seconds);
 	void *ctx;

@@ -176,9 +176,10 @@ static int run_both(const struct program_pair *q, struct instance *x[2], struct 
 	if (choose_instances(q, x, v) < 0)
 		return -1;
 	for (int side = 0; side < 2; side++) {
+		unsigned nudged = side == 1 || q->both ? q->nudged : 0;
 		if (side == 0 || q->nudged)
 			pjrt_forget_use(q->program[side]->pjrt);
-		int rc = program_inputs(q->program[side], (enum inputs)q->inputs, side == 1 ? q->nudged : 0, v);
+		int rc = program_inputs(q->program[side], (enum inputs)q->inputs, nudged, v);
 		if (rc == 0 && side == 1 && q->limit)
 			q->limit(q->ctx, took[0]);
 		rc = rc == 0 ? instance_run(x[side], 1, true, &took[side], v) : rc;

@@ -216,6 +216,7 @@ static void compare(struct worker *w, struct cursor *c, struct buf *out)
 	struct refusal v = {0};
 
 	pair.nudged = cursor_u8(c);
+	pair.both = cursor_u8(c);
 	pair.fresh = cursor_u8(c);
 	pair.limit = cursor_u8(c) ? compare_limit : NULL;
 	pair.ctx = w;
