@@ -306,6 +306,24 @@ static void regions_own_what_ends_in_them(void)
 	CHECK_INT(anew, 0);
 }
 
+/* Weights of four bits are numbers as any others: what unpacks them need not be written to memory. */
+static void four_bits_are_absorbed(void)
+{
+	static const char text[] = "HloModule m\nENTRY e {\n  w = s8[8,8] parameter(0)\n  x = f32[8,8] parameter(1)\n"
+		"  q = s4[8,8] convert(w)\n  f = f32[8,8] convert(q)\n  ROOT y = f32[8,8] multiply(x, f)\n}\n";
+	struct graph g;
+	struct err err = {0};
+	struct space *s = NULL;
+
+	if (CHECK(graph_parse(&g, text, strlen(text), "text", &err) == 0) &&
+		CHECK((s = space_open("fusion", "cpu", &g, NULL, 0, &err)) != NULL) && CHECK_INT(s->n_sites, 2)) {
+		CHECK_STR(g.node[s->site[0].node].proto->name, "q");
+		CHECK_STR(g.node[s->site[1].node].proto->name, "f");
+	}
+	space_free(s);
+	graph_release(&g);
+}
+
 /* A parameter lasts unless it was donated; the state of a loop and the arguments of a call do not last. */
 static void parameters_last_and_states_do_not(void)
 {
@@ -473,6 +491,7 @@ int main(void)
 	RUN(equal_configurations_have_no_region);
 	RUN(regions_are_pairs_of_programs);
 	RUN(regions_own_what_ends_in_them);
+	RUN(four_bits_are_absorbed);
 	RUN(parameters_last_and_states_do_not);
 	RUN(both_sides_know_the_same_numbers);
 	RUN(affected_groups_are_those_that_differ);

@@ -69,13 +69,12 @@ bool fusion_takes_part(const struct fusion_rules *r, uint16_t opcode)
 bool fusion_groupable(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
-	uint32_t bits = dtype_bits(n->dtype);
 
 	if (!node_is_compiled(g, v))
 		return false;
 	if (n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL | NODE_SCALAR_CONST))
 		return false;
-	return (bits >= 8 || n->dtype == DT_PRED) && n->n_called < 2;
+	return dtype_bits(n->dtype) > 0 && n->n_called < 2;
 }
 
 static bool is_vector_dot(const struct graph *g, uint32_t v)
