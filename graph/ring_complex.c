@@ -1,8 +1,8 @@
 /*
  * ring_complex.c - see ring.h: complex numbers, whose parts are numbers of the ring.
  *
- * What moves or adds numbers does so with the real and the imaginary parts. A product of matrices is four products of
- * parts.
+ * What moves or adds numbers does so with the real and the imaginary parts. A product, of matrices or number by number,
+ * is four products of parts.
  */
 #include "graph/ring.h"
 
@@ -63,6 +63,22 @@ static int product(const struct ring_node *n, int (*run)(const struct ring_node 
 	return 0;
 }
 
+static bool adds(const struct ring_node *n)
+{
+	return n->g->node[n->g->comp[node_calls(n->g, n->v)[0]].root].opcode == OP_ADD;
+}
+
+/* Is it the zero that a sum starts from? No other constant is known. */
+static bool is_zero(const struct ring_node *n)
+{
+	const Hlo__Literal *l = n->in->literal;
+	bool zero = n->out->imag;
+
+	for (size_t i = 0; l && i < l->n_c64s; i++)
+		zero = zero && !(l->c64s[i] < 0) && !(l->c64s[i] > 0);
+	return zero && l && l->n_c64s;
+}
+
 int ring_complex(const struct ring_node *n, int (*run)(const struct ring_node *))
 {
 	size_t bytes = n->out->n * sizeof(uint64_t);
@@ -81,12 +97,20 @@ int ring_complex(const struct ring_node *n, int (*run)(const struct ring_node *)
 		memcpy(n->out->v, n->x[0]->v, bytes);
 		memcpy(n->out->imag, n->x[1]->v, bytes);
 		return 0;
+	case OP_CONSTANT:
+		return is_zero(n) ? 0 : -1;
 	case OP_DOT:
 	case OP_CONVOLUTION:
+	case OP_MULTIPLY:
 		return n->out->imag ? product(n, run) : -1;
+	case OP_REDUCE:
+		if (!adds(n))
+			return -1;
+		/* fall through */
 	case OP_ADD:
 	case OP_SUBTRACT:
 	case OP_CONVERT:
+	case OP_COPY:
 	case OP_RESHAPE:
 	case OP_TRANSPOSE:
 	case OP_BROADCAST:

@@ -216,18 +216,35 @@ static void prove(void *ctx, const char *text)
 	graph_release(&g);
 }
 
+static void respell(const char *text, const char *from, const char *to, struct buf *out)
+{
+	for (const char *at; (at = strstr(text, from)) != NULL; text = at + strlen(from)) {
+		buf_add(out, text, (size_t)(at - text));
+		buf_adds(out, to);
+	}
+	buf_adds(out, text);
+}
+
 /* Proves the same program in numbers of 16 bits, which are computed as f32. */
 static void prove_narrow(void *ctx, const char *text)
 {
 	struct buf b = {0};
 
-	for (const char *at; (at = strstr(text, "f32[")) != NULL; text = at + 4) {
-		buf_add(&b, text, (size_t)(at - text));
-		buf_adds(&b, "bf16[");
-	}
-	buf_adds(&b, text);
+	respell(text, "f32[", "bf16[", &b);
 	prove(ctx, b.data);
 	buf_release(&b);
+}
+
+/* ... and in complex ones. */
+static void prove_complex(void *ctx, const char *text)
+{
+	struct buf b = {0}, c = {0};
+
+	respell(text, "f32[", "c64[", &b);
+	respell(b.data, "constant(0)", "constant((0, 0))", &c);
+	prove(ctx, c.data);
+	buf_release(&b);
+	buf_release(&c);
 }
 
 static uint32_t each(uint32_t few)
@@ -271,6 +288,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_loops(prove_narrow, p);
 	walk_few(prove_narrow, p);
 	walk_narrow(prove_narrow, p, some, 5);
+	walk_patterns(prove_complex, p, (some < 23 ? 5 * PATTERN_CASES / some : PATTERN_CASES / 5) / FEWER + 1);
 	walk_patterns(prove, p, (some < 23 ? 23 * PATTERN_CASES / some : PATTERN_CASES) / FEWER + 1);
 }
 

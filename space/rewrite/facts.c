@@ -93,7 +93,7 @@ bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user)
 {
 	const struct node *n = &g->node[v];
 
-	return rule_plain(g, v) && n->n_users == 1 && *node_users(g, v) == user && !(n->flags & NODE_ROOT);
+	return rule_plain_any(g, v) && n->n_users == 1 && *node_users(g, v) == user && !(n->flags & NODE_ROOT);
 }
 
 bool rule_constant(const struct graph *g, uint32_t v, double *out)

@@ -133,7 +133,7 @@ static bool bind(struct matcher *m, uint32_t value, uint32_t node, uint32_t user
 			if (!unite(m, b->axis[i], moved[i]))
 				return false;
 		return true;
-	} else if (!rule_plain(m->g, node)) {
+	} else if (!rule_plain_any(m->g, node)) {
 		return false;
 	}
 	*b = (struct binding){.node = node, .bound = true, .rank = m->g->node[node].rank};
@@ -155,7 +155,7 @@ static bool match_dot(struct matcher *m, const struct pattern_line *l)
 	int64_t rest[DRAFT_RANK];
 	struct dot_dims d;
 
-	if (!rule_dot(m->g, y->node, &d))
+	if (!rule_dot_any(m->g, y->node, &d))
 		return false;
 	if (m->dot && !rule_as_precise(m->dot, m->g->node[y->node].proto))
 		return false;
@@ -299,7 +299,7 @@ static bool find(struct matcher *m, const struct pattern *p, const struct graph 
 	uint8_t axis[DRAFT_RANK];
 
 	*m = (struct matcher){.p = p, .g = g, .f = f};
-	if (!rule_plain(g, v) || !g->node[v].elements)
+	if (!rule_plain_any(g, v) || !g->node[v].elements)
 		return false;
 	for (uint32_t i = 0; i < g->node[v].rank; i++)
 		axis[i] = (uint8_t)new_axis(m, rule_dim(g, v, i));
@@ -333,8 +333,9 @@ bool pattern_match(const struct pattern *p, const struct graph *g, uint32_t v, s
 	if (!find(&m, p, g, v, f) || !can_be_written(&m))
 		return false;
 	for (uint32_t i = 0; p->measures[i]; i++) {
-		f->measure[i] = 1;
-		for (uint32_t a = 0; a < m.n_axes; a++)
+		bool letter = p->measures[i + 1] != NULL; /* the last one is PATTERN_COMPLEX */
+		f->measure[i] = letter || rule_plain_complex(g, v);
+		for (uint32_t a = 0; letter && a < m.n_axes; a++)
 			if (m.same[a] == a && m.letter[a] == p->measures[i][0] - 'a' + 1)
 				f->measure[i] *= (double)m.size[a];
 	}

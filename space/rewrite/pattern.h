@@ -19,6 +19,7 @@
 
 #define PATTERN_VALUES 12
 #define PATTERN_LINES 8
+#define PATTERN_COMPLEX "complex" /* a measure: 1 if the numbers are complex, else 0 */
 
 enum pattern_op { PATTERN_DOT, PATTERN_ADD, PATTERN_SUBTRACT, PATTERN_MULTIPLY, PATTERN_SUM, PATTERN_BROADCAST };
 
@@ -35,7 +36,7 @@ struct pattern {
 	} value[PATTERN_VALUES];
 	struct pattern_line match[PATTERN_LINES], write[PATTERN_LINES];
 	uint32_t n_values, n_match, n_write;
-	const char *measures[FOUND_MEASURES + 1]; /* the letters, in order; conditions may use their sizes */
+	const char *measures[FOUND_MEASURES + 1]; /* the letters, in order, for their sizes; and PATTERN_COMPLEX */
 };
 
 /* Adds the text of a line "match" or "write"; -1 with a sentence. */

@@ -100,8 +100,9 @@ int pattern_line(struct pattern *p, struct arena *mem, const char *text, bool wr
 			return err_set(err, "the letters of %s are not known", p->value[i].name);
 	}
 	for (uint32_t i = 0; i < 26; i++)
-		if (letters >> i & 1 && measures < FOUND_MEASURES)
+		if (letters >> i & 1 && measures < FOUND_MEASURES - 1)
 			p->measures[measures++] = arena_printf(mem, "%c", (int)('a' + i));
+	p->measures[measures] = PATTERN_COMPLEX;
 	(write ? p->write : p->match)[(*n)++] = l;
 	return 0;
 }

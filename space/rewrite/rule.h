@@ -115,6 +115,10 @@ bool rule_plain(const struct graph *g, uint32_t v);
 bool rule_regular(const struct graph *g, uint32_t v);
 /* The same of complex numbers. */
 bool rule_plain_complex(const struct graph *g, uint32_t v);
+static inline bool rule_plain_any(const struct graph *g, uint32_t v)
+{
+	return rule_plain(g, v) || rule_plain_complex(g, v);
+}
 /* fits.c: does its shape follow from its operands? True for all operations that no rule looks through. */
 bool rule_fits(const struct graph *g, uint32_t v);
 /* In the body of a loop: is this part i of what it carries, as it came into the turn? */
@@ -143,6 +147,11 @@ bool rule_dot_wider(const struct graph *g, uint32_t v, struct dot_dims *out);
 bool rule_dot_whole(const struct graph *g, uint32_t v, struct dot_dims *out);
 /* The same for a product of complex numbers. */
 bool rule_dot_complex(const struct graph *g, uint32_t v, struct dot_dims *out);
+/* The same for laws that hold for both. */
+static inline bool rule_dot_any(const struct graph *g, uint32_t v, struct dot_dims *out)
+{
+	return rule_dot(g, v, out) || rule_dot_complex(g, v, out);
+}
 /* The number of elements of an array's dimensions. */
 double rule_size_of(const struct graph *g, uint32_t v, const int64_t *dims, uint32_t n);
 /* The elements of a product's dimensions: those shared, of the rows, of the columns, those summed over. */
