@@ -2,12 +2,12 @@
  * lead.c - see lead.h.
  *
  * People name no kind of decision, and the default one may have nothing to give where another has a lot: of a training
- * step of an image network fusion found nothing, and its convolutions written in another way took 42% off it. So a
- * kind whose answers are programs, with which the default kind can go on, is decided first where it promises anything.
+ * step of an image network fusion found nothing, and its convolutions written in another way took 42% off it. So a kind
+ * whose answers are programs, with which the default kind can go on, is decided first where it promises anything.
  * Counting its places and adding up what they promise takes a fraction of a second. Promises are rules of thumb, often
  * many times too small or too large (of 0.3% came 5%, of 15% nothing), so they only decide what is tried. What is tried
- * takes up to half of the search; if it has found nothing by a quarter, the rest is the next kind's. What it leaves is
- * the next kind's, too.
+ * takes up to half of the search; if it has found nothing by a quarter and a few candidates, the rest is the next
+ * kind's. What it leaves is the next kind's, too.
  *
  * A search without --seconds would wait long for whole programs of minutes, by which such a kind is priced. It may take
  * ten times as long as opening the program, and at least two minutes. The whole program has the last word on what is
