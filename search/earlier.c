@@ -6,8 +6,9 @@
  * because a quote there has a backslash before it.
  *
  * A later version of vantage may find more to decide in the same program, or open it in another way. Then the hashes
- * differ, but nearly all instructions have the names that they had, and choices go to them by name. Such a file's own
- * hash proves nothing then, so what comes of it is judged as any other answer.
+ * differ, but nearly all instructions have the names that they had, and choices go to them by name. If the file says in
+ * words what was chosen, it is what has the same words now, whatever its number. Such a file's own hash proves nothing
+ * then, so what comes of it is judged as any other answer.
  */
 #include "search/earlier.h"
 
@@ -55,13 +56,41 @@ static bool may_mean(unsigned long then, unsigned long now)
 	return then > 0 && (now == then || now == 2 * then);
 }
 
+/* The choice of the site that is described by these words, which end at a quote; -1: none. */
+static int described(struct space *s, uint32_t site, const char *words)
+{
+	struct buf now = {0};
+	size_t n = strcspn(words, "\"");
+	int found = -1;
+
+	for (uint8_t k = 0; k < s->site[site].choices && found < 0; k++) {
+		buf_reset(&now);
+		s->ops->words(s, site, k, &now);
+		if (now.len == n && memcmp(now.data, words, n) == 0)
+			found = k;
+	}
+	buf_release(&now);
+	return found;
+}
+
+/* What a decision was, of so many choices then; `at` is its number, and what follows it. -1: not known now. */
+static int meant(struct space *s, uint32_t site, unsigned long choices, const char *at)
+{
+	const char *next = strstr(at, "\"name\""), *words = s->ops->words ? value_of(at, "\"what\"") : NULL;
+	int k = words && (!next || words < next) ? described(s, site, words) : -1;
+	unsigned long number = strtoul(at, NULL, 10);
+
+	return k >= 0 ? k : may_mean(choices, s->site[site].choices) && number < choices ? (int)number : -1;
+}
+
 /* Takes choices by the names of instructions; returns how many of the file's are there, and how many it has. */
-static uint32_t take_named(const char *text, const struct space *s, uint8_t *config, uint32_t *of)
+static uint32_t take_named(const char *text, struct space *s, uint8_t *config, uint32_t *of)
 {
 	struct named *l = MEM_NEW(s->n_sites + 1, struct named), key, *found;
 	const char *at = value_of(text, "\"sites\"");
 	unsigned long choices;
 	uint32_t n = 0;
+	int k;
 
 	for (uint32_t i = 0; i < s->n_sites; i++) {
 		const char *name = s->graph->node[s->site[i].node].proto->name;
@@ -75,16 +104,16 @@ static uint32_t take_named(const char *text, const struct space *s, uint8_t *con
 		choices = at ? strtoul(at, NULL, 10) : 0;
 		at = value_of(at, "\"chosen\"");
 		found = at && s->n_sites ? bsearch(&key, l, s->n_sites, sizeof *l, by_name) : NULL;
-		if (!found || !may_mean(choices, s->site[found->site].choices) || strtoul(at, NULL, 10) >= choices)
+		if (!found || (k = meant(s, found->site, choices, at)) < 0)
 			continue;
-		config[found->site] = (uint8_t)strtoul(at, NULL, 10);
+		config[found->site] = (uint8_t)k;
 		n++;
 	}
 	mem_free(l);
 	return n;
 }
 
-static int take_like(const char *text, const char *path, const struct space *s, uint8_t *config, struct err *err)
+static int take_like(const char *text, const char *path, struct space *s, uint8_t *config, struct err *err)
 {
 	const char *kind = value_of(text, "\"space\"");
 	bool same = kind && strncmp(kind, s->kind, strlen(s->kind)) == 0 && kind[strlen(s->kind)] == '"';
@@ -97,7 +126,7 @@ static int take_like(const char *text, const char *path, const struct space *s, 
 	return 0;
 }
 
-static int take(const char *text, const char *path, const struct space *s, uint8_t *config, struct err *err)
+static int take(const char *text, const char *path, struct space *s, uint8_t *config, struct err *err)
 {
 	const char *at = text;
 
@@ -131,7 +160,7 @@ static int read_text(const char *dir, struct buf *path, struct buf *text, struct
 	return rc;
 }
 
-int earlier_read(const char *dir, const struct space *s, uint8_t *config, struct err *err)
+int earlier_read(const char *dir, struct space *s, uint8_t *config, struct err *err)
 {
 	struct buf path = {0}, text = {0};
 	int rc = read_text(dir, &path, &text, err);

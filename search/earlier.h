@@ -11,7 +11,7 @@
  * others followed. If another version opened the program in another way, choices go to instructions by name, and what
  * has none stays at the default; an error if few of them are there.
  */
-int earlier_read(const char *dir, const struct space *s, uint8_t *config, struct err *err);
+int earlier_read(const char *dir, struct space *s, uint8_t *config, struct err *err);
 /* Are the decisions in DIR about a program that came of those of another kind? */
 bool earlier_followed(const char *dir);
 /* Puts down the kind of decision of which it left choices; false if it does not say. */
