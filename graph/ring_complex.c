@@ -111,6 +111,7 @@ int ring_complex(const struct ring_node *n, int (*run)(const struct ring_node *)
 	case OP_SUBTRACT:
 	case OP_CONVERT:
 	case OP_COPY:
+	case OP_OPTIMIZATION_BARRIER:
 	case OP_RESHAPE:
 	case OP_TRANSPOSE:
 	case OP_BROADCAST:

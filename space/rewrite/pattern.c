@@ -11,6 +11,10 @@
  * the numbers were multiplied one by one, so the product has the highest precision: by default some backends round what
  * they multiply.
  *
+ * A second variant keeps in memory what is read and is smaller than the result, by barriers. A product reads its sides
+ * from memory. Where it is written number by number, the compiler computes what a side is made of in the same loop, for
+ * every number of the result: a gate of a quantum computer is four numbers with sines in them.
+ *
  * A written value has its axes in any order. They are brought into a common order only when two values are added, and
  * at the end.
  */
@@ -462,7 +466,8 @@ static struct written write_line(struct matcher *m, struct draft *d, const struc
 	return y;
 }
 
-Hlo__HloInstructionProto *pattern_write(const struct pattern *p, struct draft *d, const struct found *f)
+Hlo__HloInstructionProto *pattern_write(const struct pattern *p, struct draft *d, const struct found *f,
+	uint32_t variant)
 {
 	struct written value[PATTERN_VALUES] = {{.rank = 0}};
 	struct found again = {.anchor = f->anchor};
@@ -474,6 +479,8 @@ Hlo__HloInstructionProto *pattern_write(const struct pattern *p, struct draft *d
 	for (uint32_t i = 0; i < p->n_values; i++) {
 		const struct binding *b = &m.value[i];
 		value[i].x = b->bound ? draft_value(d, b->node) : NULL;
+		if (variant == 2 && b->bound && d->g->node[b->node].elements < d->g->node[f->anchor].elements)
+			value[i].x = draft_unary(d, "opt-barrier", value[i].x);
 		value[i].rank = b->rank;
 		for (uint32_t k = 0; k < b->rank; k++)
 			value[i].axis[k] = root_of(&m, b->axis[k]);

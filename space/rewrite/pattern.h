@@ -47,6 +47,8 @@ int pattern_line(struct pattern *p, struct arena *mem, const char *text, bool wr
  */
 int pattern_check(const struct pattern *p, struct err *err);
 bool pattern_match(const struct pattern *p, const struct graph *g, uint32_t v, struct found *f);
-Hlo__HloInstructionProto *pattern_write(const struct pattern *p, struct draft *d, const struct found *f);
+/* Variant 2 keeps operands that are smaller than the result in memory. */
+Hlo__HloInstructionProto *pattern_write(const struct pattern *p, struct draft *d, const struct found *f,
+	uint32_t variant);
 
 #endif

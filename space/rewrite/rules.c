@@ -246,5 +246,5 @@ double rule_promise(const struct rule *r, const struct found *f)
 
 Hlo__HloInstructionProto *rule_write(const struct rule *r, struct draft *d, const struct found *f, uint32_t variant)
 {
-	return r->code ? r->code->write(d, f, variant) : pattern_write(r->pattern, d, f);
+	return r->code ? r->code->write(d, f, variant) : pattern_write(r->pattern, d, f, variant);
 }
