@@ -10,6 +10,7 @@
 
 /* A race takes so much of the search's time; what is under way then is cut. */
 #define TIME_SHARE 0.5
+#define TIME_MOST 2.0 /* ... and so much where forms promise much: a search may follow one of another kind */
 #define TIME_LEAST 60.0 /* seconds, of a search that has no time limit */
 /* Two programs run side by side for so much of the search's time, within bounds in seconds. */
 #define RUN_SHARE 0.05
@@ -36,9 +37,12 @@ static int drop(struct race *x, struct compiled *c, struct err *err)
 	return rc;
 }
 
-static double time_for(const struct hunt *h)
+static double time_for(const struct hunt *h, unsigned forms)
 {
-	return h->o.seconds > 0 ? TIME_SHARE * h->o.seconds : fmax(TIME_SHARE * hunt_seconds(h), TIME_LEAST);
+	double usual = h->o.seconds > 0 ? TIME_SHARE * h->o.seconds : fmax(TIME_SHARE * hunt_seconds(h), TIME_LEAST);
+	double wanted = forms ? (1 + forms) * h->lab->subject.extract_seconds + forms * RUN_MOST : 0;
+
+	return fmax(usual, h->o.seconds > 0 ? fmin(wanted, TIME_MOST * h->o.seconds) : wanted);
 }
 
 /* Is there time for one more form, as far as one can say? */
@@ -49,19 +53,20 @@ static bool affordable(const struct race *x)
 	return !stop_asked() && now_seconds() + takes <= x->ends;
 }
 
-int race_begin(struct race *x, struct hunt *h, struct err *err)
+int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err)
 {
 	struct lab *lab = h->lab;
 	struct spares *spares = &lab->subject.opened.spares;
 	enum compile_how usual = lab->how == COMPILE_CODEGEN_OWN ? COMPILE_DEFAULT : COMPILE_APPLIED;
 	int rc;
 
-	*x = (struct race){.h = h, .how = lab->how, .ends = now_seconds() + time_for(h)};
+	*x = (struct race){.h = h, .how = lab->how, .ends = now_seconds() + time_for(h, forms)};
 	device_until(lab->device, x->ends);
 	device_heed_stop(lab->device, true);
 	rc = lab_answer(lab, h->config, &x->module, err);
 	if (rc == 0 && affordable(x))
 		rc = spare_compile(spares, lab->device, usual, &x->module, WANT_MEMORY, &x->best, err);
+	x->takes = x->best.seconds;
 	return rc;
 }
 

@@ -6,8 +6,9 @@
  * best form so far, and takes its place if it is surely faster. The verdict measures the last one anew against the
  * compiler's own program, so what luck there is in the choice does not count as a gain.
  *
- * No form is tried where compiling again would take long beside the search, and none where a device only estimates.
- * None under limits either: a form moves what lies in memory when, and the search kept its limits without it.
+ * No form is tried where compiling again would take long beside the search, unless it promises much; and none where a
+ * device only estimates. None under limits either: a form moves what lies in memory when, and the search kept its
+ * limits without it.
  */
 #ifndef SEARCH_RACE_H
 #define SEARCH_RACE_H
@@ -30,8 +31,11 @@ struct lap { /* how a form did: what it saved, as a share of the best one's time
 
 /* Can forms of the answer be told apart by running them? */
 bool race_possible(const struct hunt *h);
-/* Compiles the answer as it is. race_end has to follow, even if this fails. */
-int race_begin(struct race *x, struct hunt *h, struct err *err);
+/*
+ * Compiles the answer as it is. So many forms promise much: there will be time to compile and run them, up to twice
+ * what the search had. race_end has to follow, even if this fails.
+ */
+int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err);
 /* Is there something to compare with, and time for one more form, as far as one can say? */
 bool race_goes_on(const struct race *x);
 /*

@@ -3,6 +3,7 @@
  */
 #include "search/welding.h"
 
+#include <float.h>
 #include <math.h>
 #include "device/codegen.h"
 #include "search/earlier.h"
@@ -62,6 +63,20 @@ bool welding_possible(const struct lab *lab)
 	const struct device_info *i = lab->device ? device_info(lab->device) : NULL;
 
 	return i && !i->plain && codegen_weld(i->family);
+}
+
+double welding_promise(const struct hunt *h)
+{
+	struct lab *lab = h->lab;
+	struct welding how = {codegen_weld(device_info(lab->device)->family), sizes[0]};
+	struct buf apart = {0}, module = {0};
+	struct welded w = {0};
+
+	if (lab->space->ops->apply(lab->space, h->config, &apart, NULL) == 0)
+		(void)weld(apart.data, apart.len, &how, &module, &w, NULL);
+	buf_release(&apart);
+	buf_release(&module);
+	return (w.kernels - w.into) * h->part.value / fmax(hunt_own_seconds(h), DBL_MIN);
 }
 
 int welding_answer(struct weldings *w, struct race *x, struct err *err)

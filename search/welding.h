@@ -26,6 +26,8 @@ struct weldings { /* all zero: nothing was tried */
 	double gain, se; /* what it saved with all that was taken before it; 0, 0: as an earlier search found */
 };
 
+/* The share of a run that goes into starting the kernels of which the first size would make none, very roughly. */
+double welding_promise(const struct hunt *h);
 /* Decides it for h->config, and notes it in the lab. */
 int welding_answer(struct weldings *w, struct race *x, struct err *err);
 /* Can anything be welded: is it an answer after fusion, for a compiler that makes one kernel of a call? */
