@@ -200,6 +200,7 @@ static void end_row(struct welder *w, uint32_t *o, struct row *r)
 		w->n_rows++;
 		w->welded.into++;
 		w->welded.kernels += r->kernels;
+		w->welded.starts += (r->kernels - 1) * w->g->comp[w->g->node[o[r->from]].comp].trips;
 	}
 	mem_free(sorted);
 	mem_free(behind);

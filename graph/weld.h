@@ -25,6 +25,7 @@ struct welding {
 };
 struct welded {
 	uint32_t kernels, into; /* so many kernels became so many */
+	double starts;		/* so many fewer are started in a run, as far as turns of loops are known */
 };
 
 /*

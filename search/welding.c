@@ -76,7 +76,7 @@ double welding_promise(const struct hunt *h)
 		(void)weld(apart.data, apart.len, &how, &module, &w, NULL);
 	buf_release(&apart);
 	buf_release(&module);
-	return (w.kernels - w.into) * h->part.value / fmax(hunt_own_seconds(h), DBL_MIN);
+	return w.starts * h->part.value / fmax(hunt_own_seconds(h), DBL_MIN);
 }
 
 int welding_answer(struct weldings *w, struct race *x, struct err *err)

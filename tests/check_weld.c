@@ -168,6 +168,7 @@ static void what_is_welded(void)
 		CHECK_STR(err.text, "");
 		if (!CHECK(w.kernels == programs[i].kernels) || !CHECK(w.into == programs[i].into))
 			printf("%s: %u kernels became %u\n", programs[i].what, w.kernels, w.into);
+		CHECK_NEAR(w.starts, (w.kernels - w.into) * (strstr(programs[i].what, "rows inside") ? 5 : 1), 1e-9);
 		graph_release(&g);
 		buf_release(&text);
 	}
