@@ -45,12 +45,20 @@ static double time_for(const struct hunt *h, unsigned forms)
 	return fmax(usual, h->o.seconds > 0 ? fmin(wanted, TIME_MOST * h->o.seconds) : wanted);
 }
 
-/* Is there time for one more form, as far as one can say? */
+/* How long two forms run side by side, at the most. */
+static double run_for(const struct race *x)
+{
+	double share = x->h->o.seconds > 0 ? RUN_SHARE * x->h->o.seconds : RUN_MOST;
+
+	return fmin(RUN_MOST, fmax(RUN_LEAST, share));
+}
+
+/* Is there time to compile one more form and to run it, as far as one can say? */
 static bool affordable(const struct race *x)
 {
 	double takes = x->takes > 0 ? x->takes : x->h->lab->subject.extract_seconds;
 
-	return !stop_asked() && now_seconds() + takes <= x->ends;
+	return !stop_asked() && now_seconds() + takes + run_for(x) <= x->ends;
 }
 
 int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err)
@@ -95,9 +103,8 @@ int race_recover(struct race *x, struct err *err)
 /* Runs x->next beside x->best. Returns 1 if it is faster, else 0. */
 static int is_faster(struct race *x, struct lap *lap, struct err *err)
 {
-	double share = x->h->o.seconds > 0 ? RUN_SHARE * x->h->o.seconds : RUN_MOST;
-	struct precision p = {.target = 0.002, .max_seconds = fmin(RUN_MOST, fmax(RUN_LEAST, share)), .instances = 4,
-		.give_up = -1, .even_identical = true};
+	struct precision p = {.target = 0.002, .max_seconds = run_for(x), .instances = 4, .give_up = -1,
+		.even_identical = true};
 	struct timing t = {0};
 	int rc = device_pair(x->h->lab->device, &x->best, &x->next, &p, &t, err);
 
