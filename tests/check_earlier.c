@@ -103,8 +103,9 @@ static void choices_go_by_name(void)
 /* What was chosen in words is the choice with these words, whatever its number was, and however many there were. */
 static void choices_go_by_words(void)
 {
-	static const char product[] = "HloModule m\nENTRY e {\n x = f32[4,4] parameter(0)\n w = f32[4,4] parameter(1)\n"
-		" ROOT y = f32[4,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
+	static const char product[] = "HloModule m\nENTRY e {\n x = f32[64,4] parameter(0)\n"
+		" w = f32[4,4] parameter(1)\n"
+		" ROOT y = f32[64,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
 	struct graph g;
 	struct space *s = open_kind(&g, product, "rewrite");
 

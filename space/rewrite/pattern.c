@@ -11,12 +11,10 @@
  * the numbers were multiplied one by one, so the product has the highest precision: by default some backends round what
  * they multiply.
  *
- * A second variant keeps in memory what is read and is smaller than the result, by barriers. A product reads its sides
- * from memory. Where it is written number by number, the compiler computes what a side is made of in the same loop, for
- * every number of the result: a gate of a quantum computer is four numbers with sines in them.
+ * A second variant keeps what is read and smaller than the result in memory, by barriers. A product reads its sides
+ * from memory; in one written number by number, each number computes anew what a side is made of.
  *
- * A written value has its axes in any order. They are brought into a common order only when two values are added, and
- * at the end.
+ * A written value has its axes in any order. They get a common one only when two values are added, and at the end.
  */
 #include "space/rewrite/pattern.h"
 
@@ -330,12 +328,22 @@ static bool can_be_written(const struct matcher *m)
 	return true;
 }
 
+/* Is a value that the pattern reads smaller than its result? */
+static bool is_smaller(const struct matcher *m, uint32_t value, uint32_t result)
+{
+	return m->value[value].bound && m->g->node[m->value[value].node].elements < m->g->node[result].elements;
+}
+
 bool pattern_match(const struct pattern *p, const struct graph *g, uint32_t v, struct found *f)
 {
 	struct matcher m;
+	uint32_t small = 0;
 
 	if (!find(&m, p, g, v, f) || !can_be_written(&m))
 		return false;
+	while (small < p->n_values && !is_smaller(&m, small, v))
+		small++;
+	f->variants = small < p->n_values ? f->variants : 1;
 	for (uint32_t i = 0; p->measures[i]; i++) {
 		bool letter = p->measures[i + 1] != NULL; /* the last one is PATTERN_COMPLEX */
 		f->measure[i] = letter || rule_plain_complex(g, v);
@@ -479,7 +487,7 @@ Hlo__HloInstructionProto *pattern_write(const struct pattern *p, struct draft *d
 	for (uint32_t i = 0; i < p->n_values; i++) {
 		const struct binding *b = &m.value[i];
 		value[i].x = b->bound ? draft_value(d, b->node) : NULL;
-		if (variant == 2 && b->bound && d->g->node[b->node].elements < d->g->node[f->anchor].elements)
+		if (variant == 2 && is_smaller(&m, i, f->anchor))
 			value[i].x = draft_unary(d, "opt-barrier", value[i].x);
 		value[i].rank = b->rank;
 		for (uint32_t k = 0; k < b->rank; k++)
