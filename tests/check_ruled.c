@@ -88,12 +88,12 @@ static int pair(struct device *d, uint32_t a, uint32_t b, const struct precision
 static void follow_both(struct hunt *h)
 {
 	for (uint32_t i = 0; i < PRODUCTS; i++) {
-		h->config[i] = i < 2 ? 1 : 2;
+		h->config[i] = i < 2 ? 1 : h->s->site[i].choices - 1;
 		MEM_GROW(&h->steps, &h->cap_steps, h->n_steps + 1);
 		h->steps[h->n_steps++] = (struct hunt_step){.site = i, .n_flips = 1, .to = h->config[i],
 			.delta = -1e-4};
 	}
-	CHECK(h->s->ops->rule(h->s, 0, 1) != h->s->ops->rule(h->s, 4, 2));
+	CHECK(h->s->ops->rule(h->s, 0, 1) != h->s->ops->rule(h->s, 4, h->config[4]));
 }
 
 static void what_follows_one_rule_is_dropped(void)

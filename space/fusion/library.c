@@ -104,8 +104,9 @@ static bool adds_product(const struct graph *g, uint32_t kernel, uint32_t v)
 static bool is_fusible(const struct graph *g, const struct fusion_rules *rules, uint32_t kernel, uint32_t v)
 {
 	const struct node *n = &g->node[v];
+	bool whole = dtype_bits(n->dtype) >= 8 || n->dtype == DT_PRED;
 
-	return fusion_takes_part(rules, n->opcode) && n->opcode != OP_DOT && n->n_called < 2 && dtype_bits(n->dtype) &&
+	return fusion_takes_part(rules, n->opcode) && n->opcode != OP_DOT && n->n_called < 2 && whole &&
 	       !(n->flags & (NODE_CONTROL | NODE_SIDE_EFFECT)) && ((n->flags & NODE_ROOT) || n->n_users) &&
 	       !adds_product(g, kernel, v);
 }
