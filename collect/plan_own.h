@@ -23,7 +23,7 @@ int plan_open_programs(struct plan *p, struct worker *k, struct err *err);
  */
 struct chain *plan_next(const struct plan *p);
 
-/* Has a run that only its time limits measured all that its chains come by? Call it under the lock. */
+/* Is nothing left to measure, in a run that has no number of samples to make? Call it under the lock. */
 bool plan_used_up(const struct plan *p);
 
 /* Is the budget spent, is nothing left to measure, or were we told to stop? Call it under the lock. */

@@ -117,7 +117,7 @@ static int ensure(struct check *c, enum side side, struct err *err)
 	return compile(c, side, err);
 }
 
-/* Compares two programs, of which the second or, if it is another one in 64 bits, both run on nudged inputs. */
+/* Compares a and b. If inputs are nudged, they are so for b, and for a as well if a computes in 64 bits. */
 static int compare(struct check *c, enum side a, enum side b, enum inputs inputs, uint8_t nudged,
 	struct comparison *out, struct err *err)
 {
@@ -223,7 +223,7 @@ static int compare_exact(struct check *c, enum inputs i, struct trial *t, int wh
 	return compare(c, EXACT, with[which], i, 0, &t->exact[which], err);
 }
 
-/* By luck the compiler's own program may round little: sees how much it does where inputs are a little others. */
+/* Measures how far the compiler's own program is off on nudged inputs: on these here it may be right by luck. */
 static int compare_rounded(struct check *c, enum inputs i, struct trial *t, struct numbers_on *on, bool *good,
 	struct err *err)
 {

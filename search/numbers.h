@@ -27,8 +27,8 @@
  * sums of sums has the errors of all of them. So that is the least times the root of the number of terms that are added
  * up on the longest way through the program. An output of a few numbers that magnifies rounding, as a simulation's end
  * does, may be right in the compiler's own program by luck. So that may be as far off as it is on nudged inputs, too.
- * (Of an evolution strategy on a pole that is balanced, one output was 0.0002 off in the compiler's own program and
- * 0.002 in one that only fused it otherwise.)
+ * (Of an evolution strategy on a pole that is balanced, one output was 0.0003 off in the compiler's own program and
+ * 0.0022 in one that only fused it otherwise.)
  *
  * NaN, infinities and integers may differ in ten times as many places as they do under "nudged" and "plain", which is
  * mostly nowhere; integers also in ten times as many as without rounding. On large inputs numbers overflow. Where a sum

@@ -10,7 +10,7 @@
 
 /* A race takes so much of the search's time; what is under way then is cut. */
 #define TIME_SHARE 0.5
-#define TIME_MOST 2.0 /* ... and so much where forms promise much: a search may follow one of another kind */
+#define TIME_MOST 2.0 /* ... or up to so much, where forms promise much */
 #define TIME_LEAST 60.0 /* seconds, of a search that has no time limit */
 /* Two programs run side by side for so much of the search's time, within bounds in seconds. */
 #define RUN_SHARE 0.05

@@ -32,8 +32,8 @@ struct lap { /* how a form did: what it saved, as a share of the best one's time
 /* Can forms of the answer be told apart by running them? */
 bool race_possible(const struct hunt *h);
 /*
- * Compiles the answer as it is. So many forms promise much: there will be time to compile and run them, up to twice
- * what the search had. race_end has to follow, even if this fails.
+ * Compiles the answer as it is. The race lasts half as long as the search; or, if so many `forms` promise much, until
+ * these can be compiled and run, up to twice as long as the search. race_end has to follow, even if this fails.
  */
 int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err);
 /* Is there something to compare with, and time for one more form, as far as one can say? */

@@ -26,7 +26,7 @@ struct weldings { /* all zero: nothing was tried */
 	double gain, se; /* what it saved with all that was taken before it; 0, 0: as an earlier search found */
 };
 
-/* The share of a run that goes into starting the kernels of which the first size would make none, very roughly. */
+/* The share of a run that the first size saves by starting fewer kernels, very roughly. */
 double welding_promise(const struct hunt *h);
 /* Decides it for h->config, and notes it in the lab. */
 int welding_answer(struct weldings *w, struct race *x, struct err *err);

@@ -11,8 +11,8 @@
  * the numbers were multiplied one by one, so the product has the highest precision: by default some backends round what
  * they multiply.
  *
- * A second variant keeps what is read and smaller than the result in memory, by barriers. A product reads its sides
- * from memory; in one written number by number, each number computes anew what a side is made of.
+ * A second variant puts barriers behind operands that are smaller than the result. Without them the compiler computes
+ * such an operand anew for each number of the result. A product would read it from memory.
  *
  * A written value has its axes in any order. They get a common one only when two values are added, and at the end.
  */
