@@ -18,6 +18,9 @@
 #include "search/puzzle.h"
 #include "search/single.h"
 
+#define BUDGET 2000
+#define SECONDS 600
+
 /*
  * Writes the program with the decisions of this kind, from which the next kind starts; if it found nothing, `program`
  * stays empty. Closes the device and the store.
@@ -261,21 +264,36 @@ static int settle_made(struct settings *set, struct buf *program, struct err *er
 	return 0;
 }
 
-/* Refuses --steps if none of the kinds of this search takes them. */
-static int check_steps(const struct settings *set, struct err *err)
+/* Does any kind of this search look by itself? It has bounds of its own, steps or a minute. */
+static bool looks_by_itself(const struct settings *set)
 {
-	bool taken = set->steps == 0 || space_is_problem(set->graph) || set->strategy == STRATEGY_SELF;
+	bool alone = space_is_problem(set->graph) || set->strategy == STRATEGY_SELF;
 	char name[SPACE_KIND_ROOM];
 	struct err ignored;
 
-	for (const char *at = set->space; !taken && *at; at += strcspn(at, ","), at += *at == ',') {
+	for (const char *at = set->space; !alone && *at; at += strcspn(at, ","), at += *at == ',') {
 		const struct space_kind *kind;
 		snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
 		kind = space_kind_find(name, &ignored);
-		taken = !kind || kind->arranging; /* of one that there is not, another sentence tells */
+		alone = !kind || kind->arranging; /* of one that there is not, another sentence tells */
 	}
-	return taken ? 0 : err_set(err, "--steps has no effect on this search, whose kinds of decision do not look by "
-		"themselves: bound it with --budget or --seconds");
+	return alone;
+}
+
+/*
+ * The bounds of a search for which the user named none: it must not take half a day because the program is large. Who
+ * names a budget has it spent.
+ */
+static int settle_bounds(struct settings *set, struct err *err)
+{
+	bool alone = looks_by_itself(set);
+
+	if (set->seconds < 0)
+		set->seconds = set->budget < 0 && (!alone || strchr(set->space, ',')) ? SECONDS : 0;
+	if (set->budget < 0)
+		set->budget = BUDGET;
+	return alone || set->steps == 0 ? 0 : err_set(err, "--steps has no effect on this search, whose kinds of "
+		"decision do not look by themselves: bound it with --budget or --seconds");
 }
 
 int main(int argc, char **argv)
@@ -297,7 +315,7 @@ int main(int argc, char **argv)
 	if (rc == 0)
 		lead_settle(&set);
 	if (rc == 0)
-		rc = check_steps(&set, &err);
+		rc = settle_bounds(&set, &err);
 	if (rc == 0) {
 		rc = space_is_problem(set.graph) ? run_puzzle(&set, &err) : run(&s, &err);
 		session_close(&s);

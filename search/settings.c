@@ -159,9 +159,11 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		LAB_OPTS_WHERE(*s),
 		LAB_OPTS_AHEAD(*s),
 		OPT_SECTION("How long"),
-		OPT_INT('b', "budget", &s->budget, 0, INT64_C(1) << 40, "the most candidates that are priced"),
-		OPT_NUM(0, "seconds", &s->seconds, 0, 1e9, "the most seconds for the search, not counting the opening "
-			"of the program and the verdict; what is under way then is given up; 0: no limit"),
+		OPT_INT_AUTO('b', "budget", &s->budget, 0, INT64_C(1) << 40,
+			"the most candidates that are priced; auto: 2000"),
+		OPT_NUM_AUTO(0, "seconds", &s->seconds, 0, 1e9, "the most seconds for the search, not counting the "
+			"opening of the program and the verdict; what is under way then is given up; 0: no limit; "
+			"auto: 600 if --budget is not given either, else no limit; for what looks by itself, 60"),
 		OPT_NUM_AUTO(0, "verdict-seconds", &s->verdict_seconds, 0.1, 1e6,
 			"seconds for which the verdict runs the two programs; auto: 20, or more if one run takes "
 			"seconds, but no more than the search took; four times as long if a gain is likely but not "
@@ -246,7 +248,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 
 	name_strategies();
 	insert_own(s, table, "space", all);
-	*s = (struct settings){LAB_DEFAULTS, .jobs = OPT_AUTO, .budget = 2000, .start = SETTINGS_BETTER,
+	*s = (struct settings){LAB_DEFAULTS, .jobs = OPT_AUTO, .budget = OPT_AUTO, .seconds = OPT_AUTO,
+		.start = SETTINGS_BETTER,
 		.hops = HUNT_AUTO, .alpha = HUNT_AUTO,
 		.kernel_us = OPT_AUTO, .explore = 10, .tied = true, .bundles = true, .codegen = true, .drift_checks = 4,
 		.weld = true,
