@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "base/talk.h"
 #include "search/hunt.h"
+#include "search/trust.h"
 
 /* A candidate is kept if its confirmed gain exceeds so many standard errors; 8% of candidates without any gain do. */
 #define KEEP_SIGMAS 1.0
@@ -72,6 +73,7 @@ static int credit(struct hunt *h, struct delta *d, bool *better, struct err *err
 	if (hunt_expect_credit(h, err) < 0 ||
 		cost_confirm(h->lab->cost, h->config, h->candidate, &h->confirm, d, err) < 0)
 		return -1;
+	trust_discount(h, d);
 	*better = d->outcome == OUTCOME_OK;
 	return 0;
 }
@@ -122,6 +124,7 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 		say_worth(h);
 	if (hunt_expect(h, 0, err) < 0 || cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
 		return -1;
+	trust_discount(h, d);
 	*better = false;
 	if (d->cut)
 		return 0;
@@ -138,6 +141,7 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 	if (hunt_expect(h, h->confirm.copies, err) < 0 ||
 		cost_confirm(h->lab->cost, h->config, h->candidate, &h->confirm, d, err) < 0)
 		return -1;
+	trust_discount(h, d);
 	*better = d->outcome == OUTCOME_OK && d->seconds < -KEEP_SIGMAS * d->se && d->seconds < 0;
 	if (d->outcome != OUTCOME_OK && !d->cut)
 		count_lost(h, d, cached);

@@ -3,10 +3,11 @@
  *
  * Sums of regions leave out what a program does as a whole, so a hunt that follows them can drift away from the truth.
  * A check measures the whole program against the default. If it agrees with the sum, within the errors of both, their
- * weighted mean is believed, and the configuration is vouched for. If it does not agree, the sum is forgotten. If it is
- * also worse than the configuration that was vouched for last, or cannot be measured, the hunt goes back (retreat.c).
- * Either way the whole is measured once more, and that alone is believed: a figure that decided where to go is too good
- * on average.
+ * weighted mean is believed, and the configuration is vouched for. If it does not agree, the sum is forgotten. If the
+ * whole says that the configuration which was vouched for last was better, or both together say that this is likelier,
+ * or it cannot be measured, the hunt goes back (retreat.c). Then the whole is measured once more, and that alone is
+ * believed: a figure that decided where to go is too good on average. What rules promise later is believed as far as
+ * the whole bore it out (trust.h).
  *
  * The whole is believed as a ratio to the default, which ran beside it. A machine that has become slower since the
  * default was measured slows down both.
@@ -20,11 +21,10 @@
  * anyway. If costs are modelled no check waits, so what a search finds does not depend on the speed of this machine.
  *
  * Where another kind of decision goes on from what was found, the last check is made in any case, and beyond the time
- * of the search. Nothing later could tell a bad beginning from a bad end. In a rigid body simulation 57 products were
- * merged, for which regions promised 54% +- 27; the whole program took 4 to 10% longer. Such a check runs as long as
- * any, and decides by what is likelier: what sum and whole together believe to be no better than before is gone back
- * from. (A radiance field's step was 15% faster by regions, and 15% slower by five runs in one second. Both were so
- * vague that neither refuted the other, and fusion went on from a program that took 27% longer.)
+ * of the search, as long as any. Nothing later could tell a bad beginning from a bad end. In a rigid body simulation 57
+ * products were merged, for which regions promised 54% +- 27; the whole program took 4 to 10% longer. (A radiance
+ * field's step was 15% faster by regions, and 15% slower by five runs in one second. Both were so vague that neither
+ * refuted the other, and fusion went on from a program that took 27% longer: hence what is likelier.)
  *
  * A check also corrects the charge for a kernel of this program (space/part.h), of which only the order of magnitude is
  * known beforehand. If the steps made or saved kernels, what their regions leave unexplained is charged to those. In a
@@ -34,6 +34,7 @@
 #include "base/progress.h"
 #include "base/talk.h"
 #include "search/hunt.h"
+#include "search/trust.h"
 
 /* Seconds that whole-program checks may take: so many in any case, and then a share of the search. */
 #define CHECK_FREE 1.0
@@ -104,27 +105,27 @@ static int believe_anew(struct hunt *h, const struct estimate *whole, struct err
 	return rc;
 }
 
-/*
- * Was it better when it was vouched for? That has to be sure, but the sum need not contradict it, which may be vague.
- * Where this check decides, it has to be likelier.
- */
+/* Was it better when it was vouched for? That is likelier, by sum and whole together, or the whole is sure of it. */
 static bool is_worse(const struct hunt *h, const struct estimate *whole)
 {
 	double believed = h->running.value + weight_of(h, whole) * (whole->value - h->running.value);
 
-	if (h->deciding && believed > h->sure_cost.value)
-		return true;
-	return whole->value - h->sure_cost.value > 2 * hypot(whole->se, h->sure_cost.se);
+	return believed > h->sure_cost.value ||
+	       whole->value - h->sure_cost.value > 2 * hypot(whole->se, h->sure_cost.se);
 }
 
 /* Believes the whole program's cost from now on, or goes back if it was better before. */
 static int correct(struct hunt *h, const struct estimate *whole, bool drifted, struct err *err)
 {
 	bool worse = is_worse(h, whole);
+	double promised = h->sure_cost.value - h->running.value;
+	struct blame *blame;
 	int rc = 0;
 
 	learn_part(h, whole);
+	blame = trust_blame(h, whole, promised);
 	if (!drifted && !worse) {
+		trust_less(h, blame);
 		weigh(h, whole);
 		hunt_vouch(h, &h->running);
 		hunt_add_point(h);
@@ -133,6 +134,7 @@ static int correct(struct hunt *h, const struct estimate *whole, bool drifted, s
 	h->drifts++;
 	if (worse)
 		rc = hunt_retreat(h, err);
+	trust_less(h, blame);
 	if (rc == 0)
 		rc = believe_anew(h, worse ? &h->sure_cost : whole, err);
 	hunt_add_point(h);

@@ -180,6 +180,7 @@ void hunt_release(struct hunt *h)
 	mem_free(h->check);
 	mem_free(h->steps);
 	mem_free(h->trail);
+	mem_free(h->trusted);
 	*h = (struct hunt){0};
 }
 

@@ -164,6 +164,8 @@ struct hunt {
 	double parts;		/* kernels that the steps since the last correction made */
 	uint64_t checked, checked_kept; /* evaluations and steps kept at the last check of the whole program */
 	double checking;	/* seconds they took */
+	struct trusted *trusted; /* rules of which not all is believed (trust.h); not saved */
+	size_t n_trusted, cap_trusted;
 	bool deciding;		/* the one under way has the last word on what is handed on */
 	uint64_t *refused;	/* hashes: where the last step came from, candidates of several flips refused since; */
 	size_t n_refused, cap_refused; /* not saved: a search that is resumed may ask for one of them again */

@@ -1,0 +1,30 @@
+/*
+ * trust.h - how far whole programs bore out what a rule promised.
+ *
+ * A region is run alone, and some rules do to a program what no region shows. On two cores a product by a library that
+ * splits it between them takes half as long as one that runs on one, where nothing else is to be done; in a program
+ * that has work for both cores it takes longer. (Of a model of pictures and texts ten such products promised 7% by
+ * their regions; the whole program took 4% longer. The hunt went back, and then took the same rule again, place after
+ * place: in the end 21% were promised, and the program took 12% longer.)
+ *
+ * So where a check disagrees with the sum of the steps, the share of their promise that was kept is remembered for
+ * their rules. From then on that share of what a rule promises counts. What whole programs say of a rule is not
+ * discounted. Kinds without rules have none of this, and it is not saved: a search that is resumed finds out anew.
+ */
+#ifndef SEARCH_TRUST_H
+#define SEARCH_TRUST_H
+
+#include "search/hunt.h"
+
+/*
+ * What a check says of the steps since something was vouched for, which had `promised` so much; ask when the charge
+ * for a kernel was corrected, and before anything is taken back. What such a charge explains is not the rules' fault,
+ * unless nothing at all is left of the promise.
+ */
+struct blame *trust_blame(const struct hunt *h, const struct estimate *whole, double promised);
+/* The rules of those steps that are not vouched for now are trusted less. Releases `b`, which may be NULL. */
+void trust_less(struct hunt *h, struct blame *b);
+/* Of what the candidate promises, what is to be believed. */
+void trust_discount(const struct hunt *h, struct delta *d);
+
+#endif
