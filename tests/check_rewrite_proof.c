@@ -23,6 +23,7 @@
 #include "tests/rewrite_merges.h"
 #include "tests/rewrite_narrow.h"
 #include "tests/rewrite_patterns.h"
+#include "tests/rewrite_picks.h"
 #include "tests/rewrite_spoils.h"
 #include "tests/rewrite_turns.h"
 #include "tests/rewrite_unpools.h"
@@ -273,6 +274,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_chains(prove, p, some > 7 ? some / 7 : 1);
 	walk_turns(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_narrow(prove, p, some > 7 ? some / 7 : 1, 0);
+	walk_picks(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_complex(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_called_products(prove, p, 4 * some, 0); /* these are large */
 	walk_called_windows(prove, p, 2 * some, 0);
@@ -288,6 +290,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_loops(prove_narrow, p);
 	walk_few(prove_narrow, p);
 	walk_narrow(prove_narrow, p, some, 5);
+	walk_picks(prove_narrow, p, some, 5);
 	walk_patterns(prove_complex, p, (some < 23 ? 5 * PATTERN_CASES / some : PATTERN_CASES / 5) / FEWER + 1);
 	walk_patterns(prove, p, (some < 23 ? 23 * PATTERN_CASES / some : PATTERN_CASES) / FEWER + 1);
 }
