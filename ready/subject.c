@@ -29,6 +29,7 @@
 #include "ready/user_program.h"
 #include "ready/turns.h"
 
+#define ADOPTS 3 /* ways to take in what no choice can say: a kind has one or two */
 #define BLOWN 3.0 /* times as large as the program: most become 1.5 to 2.5 times as large */
 
 /* Reads the program, with what it calls put in the place of the calls where the kind wants that. */
@@ -96,9 +97,10 @@ static int read_back(struct subject *s, const struct graph *after, const char *b
 	uint32_t added = 0;
 	int rc = 0;
 
-	if (ops->adopt && ops->adopt(s->space, after, &module))
+	for (int k = 0; k < ADOPTS && rc == 0 && ops->adopt && ops->adopt(s->space, after, &module); k++) {
 		rc = reopen(s, &module, backend, err);
-	buf_reset(&module);
+		buf_reset(&module);
+	}
 	if (rc == 0 && ops->restate && (added = ops->restate(s->space, after, &module)))
 		rc = reopen(s, &module, backend, err);
 	buf_release(&module);

@@ -22,7 +22,9 @@ static int decode(struct space *s, const struct graph *after, struct buf *said, 
 
 static uint32_t adopt(struct space *s, const struct graph *after, struct buf *module)
 {
-	return fusion_of(s)->rules->library ? fusion_take_apart(s, module) : fusion_take_tiles(s, after, module);
+	uint32_t n = fusion_of(s)->rules->library ? fusion_take_apart(s, module) : 0;
+
+	return n ? n : fusion_take_tiles(s, after, module);
 }
 
 static void summary(struct space *s, const uint8_t *config, struct buf *out)

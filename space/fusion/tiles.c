@@ -7,8 +7,9 @@
  * tiles. No choice of ours can say that: whatever we made of the same instructions would be another kind of kernel,
  * many times slower or refused.
  *
- * The other such kernels are those around a reduction with several results (the place of a maximum, beside the
- * maximum). Our groups have one result each.
+ * The other such kernels, which XLA:CPU has as well, are those around a reduction with several results (the place of a
+ * maximum, beside the maximum). Our groups have one result each. (Of a game's 20 moves, which look for the first place
+ * four times, the program as read back took 10% longer while such kernels were left out.)
  *
  * XLA:TPU fuses by strict rules of its own: products, reductions and broadcasts only in a certain company. Whoever
  * groups them otherwise ends the compiler, so our rules leave them alone. XLA:GPU updates an array in place only in a
@@ -306,7 +307,7 @@ static bool is_possible(const struct space *s, const struct graph *after)
 	for (uint32_t w = 0; w < after->n_nodes && !any; w++)
 		any = fusion_of(s)->rules->keeps ? after->node[w].opcode == OP_FUSION :
 						   fusion_is_beyond_choices(after, w);
-	return any && (fusion_of(s)->by_input || fusion_of(s)->rules->keeps);
+	return any && (fusion_of(s)->by_input || fusion_of(s)->rules->keeps || fusion_of(s)->rules->library);
 }
 
 uint32_t fusion_take_tiles(struct space *s, const struct graph *after, struct buf *module)
