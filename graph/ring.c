@@ -258,8 +258,10 @@ static int run_real(const struct ring_node *n)
 		return ring_gather(n);
 	case OP_REDUCE_WINDOW:
 		return applied(n) == OP_COUNT ? -1 : ring_window(n);
-	case OP_SELECT_AND_SCATTER:
+	case OP_SCATTER:
 		return ring_scatter(n);
+	case OP_SELECT_AND_SCATTER:
+		return ring_select_and_scatter(n);
 	default:
 		return -1;
 	}

@@ -65,6 +65,7 @@ int64_t ring_place(const struct tensor *x, const int64_t *at);
 int ring_dot(const struct ring_node *n);
 int ring_convolution(const struct ring_node *n);
 int ring_gather(const struct ring_node *n);
+int ring_scatter(const struct ring_node *n);
 int ring_window(const struct ring_node *n);
 /* Where the window's tap meets the input from position `out`; false: in the padding or between elements. */
 bool ring_meets(const Hlo__WindowDimension *w, int64_t size, int64_t out, int64_t tap, int64_t *in);
@@ -73,7 +74,7 @@ int ring_select(const struct ring_node *n);
 int ring_clamp(const struct ring_node *n);
 int ring_logic(const struct ring_node *n);
 int ring_iota(const struct ring_node *n);
-int ring_scatter(const struct ring_node *n);
+int ring_select_and_scatter(const struct ring_node *n);
 /* Whatever has to do with complex numbers; `run` runs a node whose numbers are real. */
 bool ring_is_complex(const struct ring_node *n);
 int ring_complex(const struct ring_node *n, int (*run)(const struct ring_node *));

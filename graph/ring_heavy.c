@@ -1,5 +1,5 @@
 /*
- * ring_heavy.c - products, convolutions, gathers and windows by their definitions.
+ * ring_heavy.c - products, convolutions, windows, gathers and scatters by their definitions.
  */
 #include "graph/ring.h"
 
@@ -151,6 +151,48 @@ int ring_gather(const struct ring_node *n)
 			return -1;
 		n->out->v[k++] = x->v[ring_place(x, from)];
 	} while (ring_step(n->out->dim, n->out->rank, at));
+	return 0;
+}
+
+/* Each update is added where its index says; one that would not lie inside of the result is left out. */
+int ring_scatter(const struct ring_node *n)
+{
+	const Hlo__ScatterDimensionNumbers *d = n->in->scatter_dimension_numbers;
+	const struct comp *adds = &n->g->comp[node_calls(n->g, n->v)[0]];
+	const struct tensor *index = n->x[1], *update = n->x[2];
+	int64_t at[RING_RANK] = {0};
+	size_t k = 0;
+
+	if (d->n_input_batching_dims || adds->n_nodes != 3 || n->g->node[adds->root].opcode != OP_ADD)
+		return -1;
+	memcpy(n->out->v, n->x[0]->v, n->out->n * sizeof *n->out->v);
+	do {
+		int64_t to[RING_RANK] = {0}, where[RING_RANK] = {0};
+		uint32_t batch = 0, window = 0;
+		bool inside = true;
+		for (uint32_t i = 0; i < update->rank; i++) {
+			if (place_of(d->update_window_dims, d->n_update_window_dims, i) >= 0)
+				continue;
+			batch += batch == d->index_vector_dim;
+			where[batch++] = at[i];
+		}
+		for (size_t i = 0; i < d->n_scatter_dims_to_operand_dims; i++) {
+			if (d->index_vector_dim < index->rank)
+				where[d->index_vector_dim] = (int64_t)i;
+			if (ring_place(index, where) < 0)
+				return -1;
+			to[d->scatter_dims_to_operand_dims[i]] = (int64_t)index->v[ring_place(index, where)];
+		}
+		for (uint32_t i = 0; i < n->out->rank; i++) {
+			if (place_of(d->inserted_window_dims, d->n_inserted_window_dims, i) < 0)
+				to[i] += at[d->update_window_dims[window++]];
+			inside &= to[i] < n->out->dim[i];
+		}
+		if (inside)
+			n->out->v[ring_place(n->out, to)] =
+				ring_add(n->ring, n->out->v[ring_place(n->out, to)], update->v[k]);
+		k++;
+	} while (ring_step(update->dim, update->rank, at));
 	return 0;
 }
 

@@ -111,7 +111,7 @@ static int64_t selected(const struct ring_node *n, const int64_t *at)
 }
 
 /* Each number of operand 1 is added to the first one, at the place that its window selects. */
-int ring_scatter(const struct ring_node *n)
+int ring_select_and_scatter(const struct ring_node *n)
 {
 	const struct comp *c = &n->g->comp[node_calls(n->g, n->v)[0]];
 	const struct comp *adds = &n->g->comp[node_calls(n->g, n->v)[1]];

@@ -275,6 +275,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_turns(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_narrow(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_picks(prove, p, some > 7 ? some / 7 : 1, 0);
+	walk_sums(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_complex(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_called_products(prove, p, 4 * some, 0); /* these are large */
 	walk_called_windows(prove, p, 2 * some, 0);
@@ -291,6 +292,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_few(prove_narrow, p);
 	walk_narrow(prove_narrow, p, some, 5);
 	walk_picks(prove_narrow, p, some, 5);
+	walk_sums(prove_narrow, p, some, 5);
 	walk_patterns(prove_complex, p, (some < 23 ? 5 * PATTERN_CASES / some : PATTERN_CASES / 5) / FEWER + 1);
 	walk_patterns(prove, p, (some < 23 ? 23 * PATTERN_CASES / some : PATTERN_CASES) / FEWER + 1);
 }

@@ -2,6 +2,7 @@
  * rewrite_picks.h - programs of a product with matrices that are picked by indices: with all orders of the table's
  * dimensions, the places before, between or behind the others, flat or in two dimensions, the picked matrices as either
  * side, rows or none besides the places, and the other side as it lies, repeated, repeated and flattened, or gathered.
+ * And of products that are added up by indices, to zeros or to what is given.
  *
  * Letters are dimensions: e of the table, o of the matrices' results, k of what is summed over, p (or n and m) of the
  * places, c of rows, r of the rows that are gathered.
@@ -130,6 +131,66 @@ static void picks_text(struct buf *b, const struct picks_case *c)
 	picks_list(b, "rhs_batch_dims", places, right);
 	picks_list(b, "rhs_contracting_dims", "k", right);
 	buf_adds(b, "\n}\n");
+}
+
+struct sums_case {
+	uint32_t at; /* where the matrices stand in the result */
+	bool two, first, rows, apart, given, turned; /* the larger side first; added to what is given; turned sides */
+};
+
+static void sums_text(struct buf *b, const struct sums_case *c)
+{
+	const char *places = c->two ? "nm" : "p", *window = c->first ? "ok" : "ko", *row = c->rows ? "c" : "";
+	char x[8], y[8], update[8], out[8], *as[2] = {x, y};
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(as[i], 8, "%s%s%c", places, row, window[i]);
+		if (c->turned)
+			snprintf(as[i], 8, "%c%s%s", window[i], c->two ? "mn" : "p", row);
+	}
+	snprintf(update, sizeof update, "%s%s", places, window);
+	snprintf(out, sizeof out, "%.*se%s", (int)c->at, window, window + c->at);
+	buf_adds(b, "HloModule m\n\nadds {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+		"  ROOT s = f32[] add(a, b)\n}\n\nENTRY e {\n  which = ");
+	picks_shape(b, "s32", places);
+	if (c->apart)
+		b->len--, buf_adds(b, ",1]");
+	buf_adds(b, " parameter(0)\n  x = ");
+	picks_shape(b, "f32", x);
+	buf_adds(b, " parameter(1)\n  y = ");
+	picks_shape(b, "f32", y);
+	buf_addf(b, " parameter(2)\n  zero = f32[] constant(0)\n  to = ");
+	picks_shape(b, "f32", out);
+	buf_adds(b, c->given ? " parameter(3)\n  u = " : " broadcast(zero), dimensions={}\n  u = ");
+	picks_shape(b, "f32", update);
+	buf_adds(b, " dot(x, y)");
+	picks_list(b, "lhs_batch_dims", places, x);
+	picks_list(b, "lhs_contracting_dims", row, x);
+	picks_list(b, "rhs_batch_dims", places, y);
+	picks_list(b, "rhs_contracting_dims", row, y);
+	buf_adds(b, "\n  ROOT s = ");
+	picks_shape(b, "f32", out);
+	buf_adds(b, " scatter(to, which, u)");
+	picks_list(b, "update_window_dims", window, update);
+	picks_list(b, "inserted_window_dims", "e", out);
+	picks_list(b, "scatter_dims_to_operand_dims", "e", out);
+	buf_addf(b, ", index_vector_dim=%zu, to_apply=adds\n}\n", strlen(places));
+}
+
+static void walk_sums(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
+{
+	uint32_t n = first;
+
+	for (uint32_t k = 0; k < 3 * 64; k++) {
+		struct sums_case c = {.two = k & 1, .first = k & 2, .rows = k & 4, .apart = k & 8, .given = k & 16,
+			.turned = k & 32, .at = k / 64};
+		struct buf b = {0};
+		if (left_out(n++, each))
+			continue;
+		sums_text(&b, &c);
+		visit(ctx, b.data);
+		buf_release(&b);
+	}
 }
 
 static void walk_picks(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
