@@ -4,14 +4,7 @@
 #include "graph/ring.h"
 
 #include <string.h>
-
-static int64_t place_of(const int64_t *list, size_t n, int64_t what)
-{
-	for (size_t i = 0; i < n; i++)
-		if (list[i] == what)
-			return (int64_t)i;
-	return -1;
-}
+#include "hlo/places.h"
 
 /* The dimensions that are in neither list. */
 static uint32_t rest(const struct tensor *x, const int64_t *a, size_t n_a, const int64_t *b, size_t n_b, int64_t *out)

@@ -43,6 +43,14 @@ static void picks_list(struct buf *b, const char *name, const char *of, const ch
 	buf_adds(b, "}");
 }
 
+static void picks_dot(struct buf *b, const char *places, const char *summed, const char *left, const char *right)
+{
+	picks_list(b, "lhs_batch_dims", places, left);
+	picks_list(b, "lhs_contracting_dims", summed, left);
+	picks_list(b, "rhs_batch_dims", places, right);
+	picks_list(b, "rhs_contracting_dims", summed, right);
+}
+
 /* "  g = SHAPE gather(table, which), ..": picks matrices. Fills `out`, the letters of g. */
 static void picks_gather(struct buf *b, const struct picks_case *c, const char *table, const char *places, char *out)
 {
@@ -126,10 +134,7 @@ static void picks_text(struct buf *b, const struct picks_case *c)
 	buf_adds(b, "  ROOT y = ");
 	picks_shape(b, "f32", out);
 	buf_addf(b, " dot(%s)", c->first ? "g, x" : "x, g");
-	picks_list(b, "lhs_batch_dims", places, left);
-	picks_list(b, "lhs_contracting_dims", "k", left);
-	picks_list(b, "rhs_batch_dims", places, right);
-	picks_list(b, "rhs_contracting_dims", "k", right);
+	picks_dot(b, places, "k", left, right);
 	buf_adds(b, "\n}\n");
 }
 
@@ -164,10 +169,7 @@ static void sums_text(struct buf *b, const struct sums_case *c)
 	buf_adds(b, c->given ? " parameter(3)\n  u = " : " broadcast(zero), dimensions={}\n  u = ");
 	picks_shape(b, "f32", update);
 	buf_adds(b, " dot(x, y)");
-	picks_list(b, "lhs_batch_dims", places, x);
-	picks_list(b, "lhs_contracting_dims", row, x);
-	picks_list(b, "rhs_batch_dims", places, y);
-	picks_list(b, "rhs_contracting_dims", row, y);
+	picks_dot(b, places, row, x, y);
 	buf_adds(b, "\n  ROOT s = ");
 	picks_shape(b, "f32", out);
 	buf_adds(b, " scatter(to, which, u)");

@@ -16,6 +16,7 @@
  * and pick the matrix of an edge's type.
  */
 #include <string.h>
+#include "hlo/places.h"
 #include "space/rewrite/codes.h"
 
 static const char *const measures[] = {"places", "rows", "columns", "depth", "matrices", "met", NULL};
@@ -30,14 +31,6 @@ struct picking {
 	uint32_t by, leading;
 	int64_t met; /* rows that are multiplied */
 };
-
-static int64_t place_of(const int64_t *list, size_t n, int64_t what)
-{
-	for (size_t i = 0; i < n; i++)
-		if (list[i] == what)
-			return (int64_t)i;
-	return -1;
-}
 
 /* Does u pick whole matrices along one dimension of a table, each by one index? */
 static bool picks(const struct graph *g, struct picking *p)

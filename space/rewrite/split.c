@@ -14,6 +14,7 @@
  * those of the whole graph, which are the same for every edge.
  */
 #include <string.h>
+#include "hlo/places.h"
 #include "space/rewrite/codes.h"
 
 #define PARTS 16
@@ -21,14 +22,6 @@
 static const char *const measures[] = {"parts", "rows", "columns", "depth", "sunk", "saved", NULL};
 
 enum sinks { SINKS_NOT, SINKS_BROADCAST, SINKS_GATHER };
-
-static int64_t place_of(const int64_t *list, size_t n, int64_t what)
-{
-	for (size_t i = 0; i < n; i++)
-		if (list[i] == what)
-			return (int64_t)i;
-	return -1;
-}
 
 static bool sinks_broadcast(const struct graph *g, uint32_t u, int side, const struct dot_dims *dims)
 {
