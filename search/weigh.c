@@ -9,6 +9,7 @@
 #define TELLS 0.2     /* of what is believed: the error of a check */
 #define TAKES 0.1     /* of the search's seconds, and at most so many: a check runs, if it needs that */
 #define LONGEST 6.0
+#define RUNS 100 /* that fit into it; where fewer do, more time would load more instances, and run each a few times */
 #define LOADING 0.5 /* weighing the default took less than this share of compiling it: it was compiled before */
 
 void hunt_vouch(struct hunt *h, const struct estimate *cost)
@@ -41,7 +42,7 @@ static struct precision told_apart(const struct hunt *h)
 
 	if (h->default_seconds > 0)
 		p.target = fmax(p.target, TELLS * fabs(h->running.value) / h->default_seconds);
-	if (h->o.seconds > 0)
+	if (h->o.seconds > 0 && RUNS * h->default_seconds <= LONGEST)
 		p.max_seconds = fmax(p.max_seconds, fmin(LONGEST, TAKES * h->o.seconds));
 	return p;
 }
