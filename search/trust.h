@@ -1,11 +1,11 @@
 /*
  * trust.h - how far whole programs bore out what a rule promised.
  *
- * A region is run alone, and some rules do to a program what no region shows. On two cores a product by a library that
- * splits it between them takes half as long as one that runs on one, where nothing else is to be done; in a program
- * that has work for both cores it takes longer. (Of a model of pictures and texts ten such products promised 7% by
- * their regions; the whole program took 4% longer. The hunt went back, and then took the same rule again, place after
- * place: in the end 21% were promised, and the program took 12% longer.)
+ * A region is run alone, and some rules do to a program what no region shows. (On two cores, of which another
+ * process took a part of one, a product by a library that splits it between them gained by its region, and lost in
+ * the program: ten such products of a model of pictures and texts promised 7%, and the whole program took 4% longer.
+ * The hunt went back, and then took the same rule again, place after place: in the end 21% were promised, and the
+ * program took 12% longer. With both cores free these products gain 16%, and nothing is taken back.)
  *
  * So where a check disagrees with the sum of the steps, the share of their promise that was kept is remembered for
  * their rules. From then on that share of what a rule promises counts. What whole programs say of a rule is not
