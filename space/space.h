@@ -270,8 +270,8 @@ struct space_ops {
 	/*
 	 * If the compiler made kernels that no choice can say, not even of a rewritten program, appends the program
 	 * with these kernels in it, as the compiler made them; or without kernels that it made before the decision, if
-	 * choices can say those. Returns how many; if 0, nothing is appended. It comes before `restate`; NULL: there
-	 * are no such kernels.
+	 * choices can say those. Returns how many; if 0, nothing is appended. It is asked of the new program again
+	 * until it appends nothing, and comes before `restate`; NULL: there are no such kernels.
 	 */
 	uint32_t (*adopt)(struct space *s, const struct graph *after, struct buf *module);
 	const char *undecided; /* what the defaults are if the compiler's cannot be read, for people */

@@ -63,11 +63,34 @@ static bool by_place(const struct graph *g, uint32_t v, const struct adding *a)
 	return true;
 }
 
+/* Do the shapes of a scatter fit together: what is there and the result, and an index for each place? */
+static bool fits(const struct graph *g, uint32_t v, const struct adding *a)
+{
+	uint32_t to = node_operands(g, v)[0], which = node_operands(g, v)[1], rank = g->node[v].rank, n = 0;
+	int64_t apart = g->node[v].proto->scatter_dimension_numbers->index_vector_dim;
+
+	if (a->along < 0 || a->along >= rank || g->node[to].rank != rank || g->node[to].dtype != g->node[v].dtype ||
+		g->node[a->u].dtype != g->node[v].dtype || apart < 0 || apart > g->node[which].rank)
+		return false;
+	for (uint32_t i = 0; i < rank; i++)
+		if (rule_dim(g, to, i) != rule_dim(g, v, i))
+			return false;
+	for (uint32_t i = 0; i < g->node[which].rank; i++) {
+		bool place = i != apart;
+		if (place && n == a->dims.n_batch)
+			return false;
+		if (rule_dim(g, which, i) != (place ? rule_dim(g, a->u, n) : 1))
+			return false;
+		n += place;
+	}
+	return n == a->dims.n_batch;
+}
+
 static bool reads(const struct graph *g, uint32_t v, struct adding *a)
 {
 	const uint32_t *op;
 
-	if (!adds(g, v, a) || !by_place(g, v, a))
+	if (!adds(g, v, a) || !by_place(g, v, a) || !fits(g, v, a))
 		return false;
 	op = node_operands(g, a->u);
 	a->side = g->node[op[1]].elements < g->node[op[0]].elements;
