@@ -21,6 +21,7 @@ import jax
 
 import angles
 import chance
+import chosen
 import gatherings
 import half_steps
 import halves
@@ -50,7 +51,7 @@ FOLDERS = {
     "train": ("0.8.1", sequence, vision, other),
     "loops": ("0.8.1", physics, chance),
     "steps": ("0.10.2", language, pictures, hearing, unlike, gatherings, learners, solvers, matters, sundry,
-              angles, windows),
+              angles, windows, chosen),
     "strangers": ("0.10.2", strange_models, strange_numbers),
     "halves": ("0.10.2", halves, half_steps),
     "held-out": ("0.8.1", held_out, mobile),
