@@ -92,7 +92,7 @@ struct delta {
 	enum quantity quantity;
 	double seconds, se;	/* cost(b) - cost(a), per run of the program, in the quantity's base unit */
 	bool cut;		/* the time ended first (device_until): the outcome, timeout, is not the move's */
-	bool gave_up;		/* b or a was so slow that `seconds` is only a bound */
+	bool gave_up;		/* b or a was so slow that |seconds| is at least that */
 	uint32_t regions, cached, measured; /* how many regions were priced, from a cache, by running */
 	double parts, added;	/* how many kernels b has more than a; the seconds charged for them */
 	double inside;		/* seconds spent in the device (compiling, running) */

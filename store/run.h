@@ -90,7 +90,7 @@ struct choice_cost {
 	double delta;		/* seconds, relative to the reference choice */
 	double se;
 	enum outcome outcome;	/* not ok: the cost says nothing */
-	bool bound;	 /* delta is a lower bound: it was so slow that measuring was given up */
+	bool bound;	 /* one side was so slow that measuring was given up: |delta| is at least that */
 };
 
 struct sample {
@@ -121,7 +121,7 @@ struct trial {
 	double delta, se;	 /* seconds: candidate - chain */
 	enum outcome outcome;
 	enum cost_kind kind;
-	bool bound, taken;	 /* is delta a lower bound? does the chain go on from the candidate? */
+	bool bound, taken;	 /* is |delta| at least that? does the chain go on from the candidate? */
 };
 int run_trial(struct run *r, const struct trial *t, const void *state, size_t n_state, struct err *err);
 

@@ -95,25 +95,33 @@ static void samples_become_examples(void)
 static void bounds_say_only_what_they_can(void)
 {
 	static const struct {
-		bool bound0, bound1;
-		double delta1;
-		int examples;
+		bool bound1, bound2;
+		double delta1, delta2;
+		int flips; /* of six: three pairs of choices, both ways */
 	} cases[] = {
-		{false, true, 5e-6, 2},	 /* at least 5 us worse, and back at least 5 us better */
-		{false, true, -5e-6, 0}, /* at least -5 us: may be anything */
-		{true, true, 5e-6, 0},
+		{true, false, 5e-6, 5e-6, 4},	/* at least 5 us worse; whether also than the other, nobody knows */
+		{true, false, 5e-6, 2e-6, 6},	/* at least 3 us worse than the other */
+		{true, false, 5e-6, 9e-6, 4},
+		{true, false, -5e-6, 2e-6, 6},	/* at least 5 us better, and 7 than the other */
+		{true, false, -5e-6, -9e-6, 4}, /* at least 5 us better: maybe than the other, too */
+		{true, true, 5e-6, 9e-6, 4},	/* both worse, and nothing is known of the two */
+		{true, true, -5e-6, 9e-6, 6},	/* better and worse */
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct toys toys = {0};
-		struct space *s = toys_add(&toys, "toy:20:2:1");
+		struct space *s = toys_add(&toys, "toy:20:3:1");
 		struct data d;
 		uint8_t config[64] = {0};
-		struct sample x = {.site = 3, .n_choices = 2, .choice = {{0, 0, OUTCOME_OK, cases[i].bound0},
-			{cases[i].delta1, 1e-7, OUTCOME_OK, cases[i].bound1}}};
+		int flips = 0;
+		struct sample x = {.site = 3, .n_choices = 3, .choice = {{0, 0, OUTCOME_OK, false},
+			{cases[i].delta1, 1e-7, OUTCOME_OK, cases[i].bound1},
+			{cases[i].delta2, 1e-7, OUTCOME_OK, cases[i].bound2}}};
 		data_init(&d, 3);
 		data_sample(&d, data_graph(&d, "toy", s), config, &x);
-		CHECK_INT(d.n_examples, cases[i].examples);
+		for (size_t k = 0; k < d.n_examples; k++)
+			flips += d.example[k].n_flips;
+		CHECK_INT(flips, cases[i].flips);
 		data_release(&d);
 		toys_release(&toys);
 	}
