@@ -13,12 +13,15 @@
 #include "store/fact.h"
 #include "store/replay.h"
 
+enum { NAMED = 8 }; /* programs in one line */
+
 struct source {
 	const struct dataset *owner;
 	uint32_t database;	    /* which dataset_read */
 	int64_t space, environment; /* ids in it */
 	struct graph graph;
 	struct space *opened;	    /* NULL: unusable, and that was said */
+	char *other_sites;	    /* its program's name, where this version sees other sites in it; or NULL */
 	uint32_t number;	    /* graph of data */
 };
 
@@ -34,6 +37,7 @@ void dataset_release(struct dataset *ds)
 	for (size_t i = 0; i < ds->n_sources; i++) {
 		space_free(ds->source[i]->opened);
 		graph_release(&ds->source[i]->graph);
+		mem_free(ds->source[i]->other_sites);
 		mem_free(ds->source[i]);
 	}
 	mem_free(ds->source);
@@ -67,6 +71,19 @@ static bool same_sites(const struct space *s, const struct stored_space *p)
 	return same;
 }
 
+/* The space as it was stored, or as this version sees it where it has another number of sites. */
+static struct space *space_of(const struct graph *g, const struct stored_space *p, struct err *err)
+{
+	struct err now = {0};
+	struct space *s = space_open(p->kind, p->backend, g, p->dflt, p->n_sites, err);
+
+	if (!s && (s = space_open(p->kind, p->backend, g, NULL, 0, &now)) && s->n_sites == p->n_sites) {
+		space_free(s);
+		s = NULL;
+	}
+	return s;
+}
+
 /* Rebuilds graph and space; 0 with x->opened set, 1 if this program cannot use it, -1. */
 static int rebuild(struct dataset *ds, struct store *db, struct source *x, char **name, struct err *err)
 {
@@ -80,12 +97,12 @@ static int rebuild(struct dataset *ds, struct store *db, struct source *x, char 
 	*name = mem_strdup(g.name);
 	rc = 1;
 	if (graph_parse(&x->graph, g.bytes.data, g.bytes.len, g.name, &why) < 0 ||
-		!(x->opened = space_open(p.kind, p.backend, &x->graph, p.dflt, p.n_sites, &why))) {
+		!(x->opened = space_of(&x->graph, &p, &why))) {
 		note(ds, "%s is left out: %s", g.name, why.text);
 		goto out;
 	}
 	if (!same_sites(x->opened, &p)) {
-		note(ds, "%s is left out: this version sees other sites in it than the one that measured it", g.name);
+		x->other_sites = mem_strdup(g.name);
 		space_free(x->opened);
 		x->opened = NULL;
 		goto out;
@@ -211,16 +228,15 @@ static uint64_t take_step(struct dataset *ds, const struct source *x, const stru
 }
 
 static int read_run(struct dataset *ds, struct store *db, uint32_t database, const struct run_info *info,
-	const struct dataset_options *o, uint64_t *taken, struct err *err)
+	const struct dataset_options *o, struct progress *bar, uint64_t *taken, struct err *err)
 {
 	struct replay *p = replay_open(db, info->id, err);
-	struct progress bar = {0};
+	uint64_t before = bar->done;
 	struct step t;
 	int rc = -1;
 
 	if (!p)
 		return -1;
-	progress_start(&bar, "reading samples", info->steps, o->talk);
 	while ((rc = replay_next(p, &t, err)) == 1) {
 		struct source *x = get_source(ds, db, database, t.space, info, o, err);
 		if (!x) {
@@ -228,9 +244,8 @@ static int read_run(struct dataset *ds, struct store *db, uint32_t database, con
 			break;
 		}
 		*taken += take_step(ds, x, &t, o);
-		progress_update(&bar, t.step, NULL);
+		progress_update(bar, before + t.step, NULL);
 	}
-	progress_end(&bar);
 	replay_close(p);
 	return rc;
 }
@@ -321,6 +336,8 @@ int dataset_read(struct dataset *ds, const char *path, const struct dataset_opti
 	struct store *db = store_open(path, STORE_READ, NULL, err);
 	struct run_info *runs = NULL;
 	uint32_t database = ds->n_runs; /* any number not used before */
+	struct progress bar = {0};
+	uint64_t steps = 0, seen = 0;
 	size_t n = 0;
 	int rc = -1;
 
@@ -331,13 +348,17 @@ int dataset_read(struct dataset *ds, const char *path, const struct dataset_opti
 	ds->n_runs++;
 	if (!ds->backend)
 		begin(ds, runs, n, o);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
+		steps += runs[i].steps;
+	progress_start(&bar, "reading samples", steps, o->talk);
+	for (size_t i = 0; i < n; i++, progress_update(&bar, seen, NULL)) {
 		uint64_t taken = 0;
+		seen += runs[i].steps;
 		if (!usable_run(ds, &runs[i], o, path))
 			continue;
 		ds->data.part_seconds = charge(&runs[i], o);
 		ds->data.picked = strcmp(runs[i].kind, "search") == 0;
-		if (read_run(ds, db, database, &runs[i], o, &taken, err) < 0)
+		if (read_run(ds, db, database, &runs[i], o, &bar, &taken, err) < 0)
 			goto out;
 		ds->n_runs++;
 		ds->n_samples += taken;
@@ -346,6 +367,7 @@ int dataset_read(struct dataset *ds, const char *path, const struct dataset_opti
 		if (taken > 0)
 			place_run(ds, &runs[i]);
 	}
+	progress_end(&bar);
 	rc = 0;
 out:
 	run_infos_free(runs, n);
@@ -353,8 +375,56 @@ out:
 	return rc;
 }
 
+static bool has_program(const struct dataset *ds, const char *name)
+{
+	for (size_t i = 0; i < ds->data.n_graphs; i++)
+		if (strcmp(ds->data.graph[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* The name of a program that has other sites than those that were measured, told once; NULL otherwise. */
+static const char *other_sites(const struct dataset *ds, size_t i)
+{
+	const char *name = ds->source[i]->other_sites;
+
+	for (size_t k = 0; name && k < i; k++)
+		if (ds->source[k]->other_sites && strcmp(ds->source[k]->other_sites, name) == 0)
+			return NULL;
+	return name;
+}
+
+/*
+ * A version with more to decide sees other sites in nearly every program, so what was measured before is told in a
+ * line or two, not program by program. Of those that were measured anew nothing is missing.
+ */
+static void note_other_sites(struct dataset *ds)
+{
+	struct buf lost = {0};
+	uint32_t n_lost = 0, n_anew = 0;
+	const char *name;
+
+	for (size_t i = 0; i < ds->n_sources; i++) {
+		if (!(name = other_sites(ds, i)))
+			continue;
+		if (has_program(ds, name))
+			n_anew++;
+		else if (n_lost++ < NAMED)
+			buf_addf(&lost, "%s%s", n_lost > 1 ? ", " : "", name);
+	}
+	if (n_lost > NAMED)
+		buf_addf(&lost, " and %u more", n_lost - NAMED);
+	if (n_lost)
+		note(ds, "left out, because this version sees other sites than the one that measured: %s", lost.data);
+	if (n_anew)
+		note(ds, "where a program was measured anew for its other sites, the old measurements are left out: "
+			 "%u of the programs", n_anew);
+	buf_release(&lost);
+}
+
 int dataset_finish(struct dataset *ds, struct err *err)
 {
+	note_other_sites(ds);
 	for (size_t i = 0; i < ds->data.n_graphs; i++) {
 		const struct data_graph *g = &ds->data.graph[i];
 		if (g->n_skipped)

@@ -136,10 +136,10 @@ static int load(const struct settings *s, struct dataset *ds, struct err *err)
 
 	if (read_all(s, layers, s->quiet ? PROGRESS_QUIET : PROGRESS_AUTO, ds, err) < 0)
 		return -1;
-	if (ds->notes.len)
-		talk(s, "%.*s", (int)ds->notes.len - 1, ds->notes.data);
 	if (dataset_finish(ds, err) < 0)
 		return -1;
+	if (ds->notes.len)
+		talk(s, "%.*s", (int)ds->notes.len - 1, ds->notes.data);
 	talk(s, "%llu samples of %zu graphs, %zu examples; costs %s %s on %s; products by %s",
 		(unsigned long long)ds->n_samples, ds->data.n_graphs, ds->data.n_examples, cost_kind_name(ds->kind),
 		quantity_name(ds->quantity), ds->backend, gemm_name());

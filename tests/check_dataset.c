@@ -79,18 +79,25 @@ static void read_toy(bool lie, enum quantity quantity, struct dataset *ds)
 	CHECK_STR(err.text, "");
 }
 
+/* Said once, in a line for all: where nothing else is known of the program, by its name. */
 static void other_sites_are_left_out(void)
 {
+	struct err err = {0};
 	struct dataset ds;
 
 	dataset_init(&ds, 1);
-	read_toy(false, QUANTITY_SECONDS, &ds);
-	CHECK_INT(ds.n_samples, 40);
+	read_toy(true, QUANTITY_SECONDS, &ds);
+	CHECK_INT(ds.n_samples, 0);
+	CHECK_INT(dataset_finish(&ds, &err), -1);
+	CHECK(strstr(err.text, "this version sees other sites than the one that measured: toy"));
 	dataset_release(&ds);
 	dataset_init(&ds, 1);
 	read_toy(true, QUANTITY_SECONDS, &ds);
-	CHECK_INT(ds.n_samples, 0);
-	CHECK(ds.notes.len && strstr(ds.notes.data, "this version sees other sites in it"));
+	read_toy(false, QUANTITY_SECONDS, &ds);
+	CHECK_INT(ds.n_samples, 40);
+	CHECK_INT(dataset_finish(&ds, &err), 0);
+	CHECK(ds.notes.len && strstr(ds.notes.data, "measured anew"));
+	CHECK(ds.notes.len && !strstr(ds.notes.data, "this version sees"));
 	dataset_release(&ds);
 }
 
