@@ -38,17 +38,6 @@ static bool usable(const struct choice_cost *c)
 	return c->outcome == OUTCOME_OK && isfinite(c->delta) && isfinite(c->se) && c->se >= 0;
 }
 
-/*
- * Does a cost still tell what the difference is at least, if measuring ended when one side was seen to be much slower?
- * A bound is about the choice that costs are relative to: who is slower is slower by that much or more, who is faster
- * is faster by that much or more. `sense`: 1 if the difference is from another choice to this one, -1 if it is from
- * this one. Where the bound lies on the far side, the difference may be anything.
- */
-static bool tells(const struct choice_cost *c, double difference, int sense)
-{
-	return !c->bound || sense * c->delta * difference > 0;
-}
-
 /* Fills a label; false if nothing is known of the difference. */
 static bool compare(const struct choice_cost *from, const struct choice_cost *to, struct flip_label *out)
 {
@@ -57,7 +46,7 @@ static bool compare(const struct choice_cost *from, const struct choice_cost *to
 	out->advantage = to->delta - from->delta;
 	out->se = sqrt(to->se * to->se + from->se * from->se);
 	out->bound = from->bound || to->bound;
-	return tells(to, out->advantage, 1) && tells(from, out->advantage, -1);
+	return choice_tells(to, out->advantage, 1) && choice_tells(from, out->advantage, -1);
 }
 
 static struct hood *hood_of(struct data *d, struct data_graph *g, uint32_t site)

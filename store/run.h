@@ -93,6 +93,17 @@ struct choice_cost {
 	bool bound;	 /* one side was so slow that measuring was given up: |delta| is at least that */
 };
 
+/*
+ * Does a cost that is a bound still tell what a difference is at least? A bound is about the choice that costs are
+ * relative to: who is slower is slower by that much or more, who is faster is faster by that much or more. `sense`: 1
+ * if the difference is from another choice to this one, -1 if it is from this one. Where the bound lies on the far
+ * side, the difference may be anything.
+ */
+static inline bool choice_tells(const struct choice_cost *c, double difference, int sense)
+{
+	return !c->bound || sense * c->delta * difference > 0;
+}
+
 struct sample {
 	uint32_t chain, site;
 	uint8_t chosen, n_choices;

@@ -82,6 +82,19 @@ struct sum *sums_before(struct sums *u, const struct step *t, struct err *err)
 	return s;
 }
 
+/*
+ * Is a sum still known after a move that cost so much? Where measuring ended because the place left was much slower,
+ * it is what the chain costs at most. Where the place reached was, nobody knows how much slower.
+ */
+static bool still_known(const struct choice_cost *from, const struct choice_cost *to, double moved)
+{
+	if (from->outcome != OUTCOME_OK || to->outcome != OUTCOME_OK)
+		return false;
+	if (!from->bound && !to->bound)
+		return true;
+	return moved < 0 && choice_tells(to, moved, 1) && choice_tells(from, moved, -1);
+}
+
 static void take_sample(struct sum *s, const struct step *t)
 {
 	uint8_t now = t->config[t->sample.site], next = t->sample.chosen;
@@ -90,20 +103,23 @@ static void take_sample(struct sum *s, const struct step *t)
 	s->expected = hash_change(t->hash, t->sample.site, now, next);
 	if (now == next)
 		return;
-	s->known = s->known && a->outcome == OUTCOME_OK && b->outcome == OUTCOME_OK && !a->bound && !b->bound;
+	s->known = s->known && still_known(a, b, b->delta - a->delta);
 	s->value += b->delta - a->delta;
 	s->variance += a->se * a->se + b->se * b->se;
 }
 
 static void take_trial(struct sum *s, const struct step *t)
 {
+	const struct choice_cost here = {.outcome = OUTCOME_OK},
+				 there = {t->trial.delta, t->trial.se, t->trial.outcome, t->trial.bound};
+
 	s->expected = t->hash;
 	if (!t->trial.taken)
 		return;
 	for (uint32_t i = 0; i < t->trial.n_flips; i++)
 		s->expected = hash_change(s->expected, t->trial.flip[i].site, t->config[t->trial.flip[i].site],
 			t->trial.flip[i].choice);
-	s->known = s->known && t->trial.outcome == OUTCOME_OK && !t->trial.bound;
+	s->known = s->known && still_known(&here, &there, t->trial.delta);
 	s->value += t->trial.delta;
 	s->variance += t->trial.se * t->trial.se;
 }

@@ -3,7 +3,8 @@
  *
  * A sample holds the difference between two configurations. The sum along a chain becomes known when the chain is at
  * the default, where it is 0, or when an anchor (a measurement of the whole program) sets it. It stays known until a
- * step of unknown cost or a jump. Each step adds its variance.
+ * step of unknown cost or a jump. Where a step is known to be faster by something or more, the sum is what the chain
+ * costs at most. Each step adds its variance.
  */
 #ifndef STORE_SUM_H
 #define STORE_SUM_H
