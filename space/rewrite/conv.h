@@ -47,11 +47,14 @@ bool conv_step(const struct conv *c, int64_t *index, bool of_output);
 /* Which dimension is what, as an instruction has it. */
 Hlo__ConvolutionDimensionNumbers *conv_numbers(struct draft *d, const struct conv *c);
 /*
- * usual.c: convolution v, of x, with its dimensions in the usual order, and transposed back. `convolution` gets the
- * instruction itself.
+ * usual.c: a convolution of x and k with its dimensions in the usual order, and transposed back; `of` is the one that
+ * it is for, and `out` the result's sizes as c has them. `convolution` gets the instruction itself.
  */
-Hlo__HloInstructionProto *conv_usually(struct draft *d, uint32_t v, const struct conv *c, Hlo__HloInstructionProto *x,
+Hlo__HloInstructionProto *conv_usually(struct draft *d, const Hlo__HloInstructionProto *of, const struct conv *c,
+	Hlo__HloInstructionProto *x, Hlo__HloInstructionProto *k, const int64_t *out,
 	Hlo__HloInstructionProto **convolution);
+/* Has XLA:CPU a fast convolution for it, in the usual order? */
+bool conv_has_usual(const struct conv *c);
 /* The permutation that brings an array with dimensions `from` into the order `to`. */
 void conv_order(const struct conv *c, const struct conv_dims *from, const struct conv_dims *to, int64_t *perm);
 

@@ -238,7 +238,8 @@ static Hlo__HloInstructionProto *write_convolution(struct draft *d, const struct
 	for (uint32_t i = 0; i < c.n; i++)
 		bare |= c.w[i].low < 0 || c.w[i].high < 0;
 	x = draft_operand(d, f->anchor, 0);
-	back = conv_usually(d, f->anchor, &c, bare ? conv_padded(d, &c, x) : x, &y);
+	back = conv_usually(d, d->g->node[f->anchor].proto, &c, bare ? conv_padded(d, &c, x) : x,
+		draft_operand(d, f->anchor, 1), d->g->node[f->anchor].proto->shape->dimensions, &y);
 	if (bare)
 		y->window = bare_window(d, y->window);
 	library_call(d->mem, y);

@@ -44,14 +44,19 @@ static bool same_dims(const struct conv *c, const struct conv_dims *a, const str
 	return same;
 }
 
-static bool read(const struct graph *g, uint32_t v, struct conv *c)
+bool conv_has_usual(const struct conv *c)
 {
-	if (!conv_read(g, v, c) || c->n == 0 || c->n > 3 || c->feature_groups != 1 || c->batch_groups != 1)
+	if (c->n == 0 || c->n > 3 || c->feature_groups != 1 || c->batch_groups != 1)
 		return false;
 	for (uint32_t i = 0; i < c->n; i++)
 		if (c->w[i].reversed)
 			return false;
 	return true;
+}
+
+static bool read(const struct graph *g, uint32_t v, struct conv *c)
+{
+	return conv_read(g, v, c) && conv_has_usual(c);
 }
 
 static bool match(const struct graph *g, uint32_t v, struct found *f)
@@ -72,22 +77,23 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
-Hlo__HloInstructionProto *conv_usually(struct draft *d, uint32_t v, const struct conv *c, Hlo__HloInstructionProto *x,
+Hlo__HloInstructionProto *conv_usually(struct draft *d, const Hlo__HloInstructionProto *of, const struct conv *c,
+	Hlo__HloInstructionProto *x, Hlo__HloInstructionProto *k, const int64_t *out,
 	Hlo__HloInstructionProto **convolution)
 {
 	struct conv_dims image = usual_image(c), kernel = usual_kernel(c);
 	int64_t perm[DRAFT_RANK], dims[DRAFT_RANK];
-	Hlo__HloInstructionProto *k, *y;
+	Hlo__HloInstructionProto *y;
 	struct conv usual = *c;
 
 	conv_order(c, &c->in, &image, perm);
 	x = draft_transpose(d, x, perm);
 	conv_order(c, &c->kernel, &kernel, perm);
-	k = draft_transpose(d, draft_operand(d, v, 1), perm);
+	k = draft_transpose(d, k, perm);
 	conv_order(c, &c->out, &image, perm);
 	for (uint32_t i = 0; i < c->rank; i++)
-		dims[i] = rule_dim(d->g, v, perm[i]);
-	y = draft_copy(d, d->g->node[v].proto, dims, c->rank, (Hlo__HloInstructionProto *[]){x, k}, 2);
+		dims[i] = out[perm[i]];
+	y = draft_copy(d, of, dims, c->rank, (Hlo__HloInstructionProto *[]){x, k}, 2);
 	usual.in = usual.out = image;
 	usual.kernel = kernel;
 	y->convolution_dimension_numbers = conv_numbers(d, &usual);
@@ -104,7 +110,8 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	(void)variant;
 	BUG_ON(!read(d->g, f->anchor, &c));
 	d->widens = false; /* the same numbers are multiplied and added as before */
-	return conv_usually(d, f->anchor, &c, draft_operand(d, f->anchor, 0), &y);
+	return conv_usually(d, d->g->node[f->anchor].proto, &c, draft_operand(d, f->anchor, 0),
+		draft_operand(d, f->anchor, 1), d->g->node[f->anchor].proto->shape->dimensions, &y);
 }
 
 const struct rule_code conv_usual_code = {.name = "conv_usual", .measures = measures, .match = match, .write = write};
