@@ -37,6 +37,7 @@
 
 /* A region is not measured precisely if one side is this many times slower. */
 #define REGION_GIVE_UP 4
+#define GUESS 0.5   /* of what places promise is its error, if the whole program is not asked */
 #define CONFIRMED 4 /* the error that is worth reaching is so many times smaller in a confirmation */
 /* Of whole programs, compiled to confirm a region: so many seconds of running (or struct worth), and instances. */
 #define WHOLE_SECONDS 4
@@ -310,18 +311,22 @@ static int by_region(struct cost *c, const uint8_t *a, const uint8_t *b, const s
 	struct delta *d, struct err *err)
 {
 	struct regions r = {0};
-	bool instead = false;
+	bool instead = false, guess = false;
 	int rc = cost_regions(c, a, b, 0, &r, err);
 
 	if (rc == 0)
 		rc = cost_asks_instead(c, &r, &instead, err);
+	if (rc == 0 && !instead)
+		rc = cost_by_places(c, &r, &guess, err);
 	for (size_t i = 0; i < r.n && rc == 0 && d->outcome == OUTCOME_OK && !instead; i++) {
 		if (r.v[i].whole && i > 0 && d->seconds >= 0)
 			break; /* its places promise nothing: what they lose is the answer */
 		if (r.v[i].whole)
 			d->seconds = d->se = 0;
-		rc = add_region(c, &r.v[i], r.n, r.v[i].screen ? NULL : p, d, err);
+		rc = add_region(c, &r.v[i], r.n, r.v[i].screen && !guess ? NULL : p, d, err);
 	}
+	if (guess)
+		d->se += pow(GUESS * d->seconds, 2); /* a variance */
 	d->se = sqrt(d->se);
 	if (rc == 0 && (instead || (d->outcome == OUTCOME_OK && d->seconds < 0 && cost_asks_after(c, a))))
 		rc = ask_whole(c, a, b, d, err);

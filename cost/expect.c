@@ -119,77 +119,22 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 	return rc;
 }
 
-/* Seconds for a byte. A program that took longer was compiled on a crowded machine, perhaps on another day. */
-#define PACE_MOST 20e-6
-#define RUNS 4 /* of each side of a pair of whole programs */
-
-/*
- * Seconds for a pair of whole programs, of which `anew` sides are not kept. These are compiled, and each takes as long
- * as whole programs took lately. If none was compiled yet, their size tells, but they take no less than the program
- * took when it was opened, however crowded the machine was then. (A GPT of 48 layers takes its compiler five times as
- * long as any other program of that size. The first step of a search of 300 s was two such programs, and took more than
- * 120 s.)
- */
-static double of_programs(const struct cost *c, unsigned anew, size_t bytes)
-{
-	double sides = anew * c->side_seconds;
-
-	if (anew && sides == 0)
-		sides = fmax(pace_of(&c->pace, bytes), c->program_seconds);
-	return sides + 2 * RUNS * c->default_seconds;
-}
-
-/* What one region adds. */
-static int add_seconds(struct cost *c, const struct region *r, double *seconds, size_t *bytes, struct err *err)
-{
-	const struct buf *side[2] = {&r->a, &r->b};
-	struct price ignored;
-	int found = r->key[0] == r->key[1] ? 1 : cost_find(c, r->key, &ignored, err);
-	unsigned anew = 0;
-	size_t size = 0;
-
-	if (found != 0)
-		return found < 0 ? -1 : 0;
-	for (int i = 0; i < 2; i++)
-		if (!r->whole || !cost_is_kept(c, side[i])) {
-			anew++;
-			size += side[i]->len;
-		}
-	*bytes += size;
-	*seconds += r->whole ? of_programs(c, anew, size) : pace_of(&c->pace, size);
-	return 0;
-}
-
 int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double most, double *seconds, size_t *bytes,
 	struct err *err)
 {
 	size_t affordable = pace_bytes(&c->pace, most);
 	struct regions r = {0};
-	bool instead;
+	bool instead, guess;
 	int rc = regions_to_price(c, a, b, affordable, &r, &instead, err);
 
+	if (rc == 0 && !r.beyond)
+		rc = cost_by_places(c, &r, &guess, err);
 	*bytes = instead ? c->program : r.beyond ? 2 * affordable : 0;
 	*seconds = pace_of(&c->pace, *bytes);
 	if (r.beyond)
 		regions_release(&r);
 	for (size_t i = 0; i < r.n && rc == 0; i++)
-		rc = add_seconds(c, &r.v[i], seconds, bytes, err);
+		rc = cost_region_takes(c, &r.v[i], seconds, bytes, err);
 	regions_release(&r);
 	return rc;
-}
-
-double cost_takes_of(const struct cost *c, size_t bytes)
-{
-	return pace_of(&c->pace, bytes);
-}
-
-void cost_note_pace(struct cost *c, size_t bytes, double seconds)
-{
-	pace_add(&c->pace, bytes, seconds, false);
-}
-
-void cost_set_pace(struct cost *c, double seconds, size_t bytes)
-{
-	c->program_seconds = seconds;
-	c->pace.each = bytes ? fmin(seconds / (double)bytes, PACE_MOST) : 0;
 }

@@ -31,6 +31,12 @@
  */
 #define WORTH_ERROR 1e-3  /* the error, as a share of the program's run */
 #define WORTH_SHARE 0.25  /* of an evaluation's share of the time that is left */
+/*
+ * Of the search's time, at most, goes into a pair of whole programs for one candidate, if the whole program is asked at
+ * the end in any case. (A training step of K-FAC takes 36 s to compile, and two convolutions, which only whole programs
+ * could tell, a third of its time: in 30 s they were not tried.)
+ */
+#define WORTH_PAIR 0.1
 #define WORTH_SECONDS 1.0 /* any candidate gets this much; it decides nothing for regions of less than a tenth of it */
 
 static void count(struct hunt *h, const struct delta *d)
@@ -49,13 +55,19 @@ static void count(struct hunt *h, const struct delta *d)
 
 /*
  * Says what it is worth to know the candidate's cost. Nobody keeps a step for a thousandth of the program's run.
- * Running regions need not take longer than running the program. If time is short, each candidate gets its share.
+ * Running regions need not take longer than running the program. If time is short, each candidate gets its share, and
+ * whole programs are not compiled for one that its places promise something of.
  */
-static void say_worth(struct hunt *h)
+void hunt_say_worth(struct hunt *h)
 {
-	struct worth w = {WORTH_ERROR * h->default_seconds, h->lab->parts_only ? INFINITY : h->default_seconds, 0};
+	struct worth w = {.error = WORTH_ERROR * h->default_seconds,
+		.seconds = h->lab->parts_only ? INFINITY : h->default_seconds};
 	double left = h->o.seconds - hunt_seconds(h) - hunt_last_check(h);
 
+	if (cost_kind(h->lab->cost) != COST_MEASURED || h->quantity != QUANTITY_SECONDS)
+		return;
+	if (h->o.handed)
+		w.pair = WORTH_PAIR * h->o.seconds;
 	if (h->o.seconds > 0) {
 		w.whole = hunt_in_time(h).max_seconds;
 		w.seconds = fmin(w.seconds, WORTH_SHARE * left / (double)(h->o.budget - h->evaluations));
@@ -120,8 +132,6 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 	double start = now_seconds();
 	bool cached;
 
-	if (cost_kind(h->lab->cost) == COST_MEASURED && h->quantity == QUANTITY_SECONDS)
-		say_worth(h);
 	if (hunt_expect(h, 0, err) < 0 || cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
 		return -1;
 	trust_discount(h, d);

@@ -318,6 +318,7 @@ int hunt_next(struct hunt *h, struct err *err)
 		if (hunt_check(h, false, err) < 0)
 			return -1;
 		rng = h->rng;
+		hunt_say_worth(h);
 		if ((offered = hunt_offer(h, err)) < 0)
 			return -1;
 		if (hunt_take_early(h)) /* what it would have been comes next */
