@@ -36,7 +36,7 @@
  * the end in any case. (A training step of K-FAC takes 36 s to compile, and two convolutions, which only whole programs
  * could tell, a third of its time: in 30 s they were not tried.)
  */
-#define WORTH_PAIR 0.1
+#define WORTH_PAIR 0.5
 #define WORTH_SECONDS 1.0 /* any candidate gets this much; it decides nothing for regions of less than a tenth of it */
 
 static void count(struct hunt *h, const struct delta *d)
