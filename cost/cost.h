@@ -78,15 +78,15 @@ struct cost_options { /* all zero is the default */
  * its move's cost is below `error`, and no longer than `seconds`, but each side at least once. The reported error is
  * the one that was reached. All zero: a measurement may take as long as it needs.
  *
- * `pair` is for moves that only whole programs can tell, of which the places promise too much. If a pair of these takes
- * longer to compile and run, what the places promise is the cost, with half of it for its error: the caller will ask
- * the whole program about all that it keeps.
+ * The places of some moves promise too much, so whole programs are asked after them. Where a pair of whole programs
+ * would take longer than `pair`, the promise of the places is the cost, and half of it is the error. The caller has to
+ * ask the whole program about all that it keeps.
  */
 struct worth {
 	double error;	/* seconds of the program */
 	double seconds; /* that all regions of a move may run for, together */
 	double whole;	/* ... and a pair of whole programs, to be sure of it; 0: nobody is in a hurry */
-	double pair;	/* that a pair of whole programs may take where places say something, too; 0: any time */
+	double pair;	/* that a pair of whole programs may take after places; 0: any time */
 };
 
 struct delta {

@@ -93,7 +93,7 @@ static inline double cost_lately(double mean, double now)
 bool cost_is_kept(struct cost *c, const struct buf *program); /* is a whole program here in compiled form? */
 /* Adds the seconds that pricing a region takes, and the bytes that it compiles for that; nothing if it is known. */
 int cost_region_takes(struct cost *c, const struct region *r, double *seconds, size_t *bytes, struct err *err);
-/* Drops the whole programs from the regions of a move, if struct worth says that its places must do; *guess: it did. */
+/* Drops the pair of whole programs after the places of a move, if it takes too long (struct worth); *guess: it did. */
 int cost_by_places(struct cost *c, struct regions *r, bool *guess, struct err *err);
 /* How precisely a region is measured: as the caller asks, but not longer than the answer is worth. */
 struct precision cost_region_precision(const struct cost *c, const struct region *r, size_t regions,

@@ -395,8 +395,8 @@ static const char *other_sites(const struct dataset *ds, size_t i)
 }
 
 /*
- * A version with more to decide sees other sites in nearly every program, so what was measured before is told in a
- * line or two, not program by program. Of those that were measured anew nothing is missing.
+ * Tells in a line or two what was measured of other sites, because a version with more to decide sees others in nearly
+ * every program. Of a program that was measured anew nothing is missing.
  */
 static void note_other_sites(struct dataset *ds)
 {
@@ -424,13 +424,17 @@ static void note_other_sites(struct dataset *ds)
 
 int dataset_finish(struct dataset *ds, struct err *err)
 {
+	uint64_t skipped = 0;
+	uint32_t programs = 0;
+
 	note_other_sites(ds);
 	for (size_t i = 0; i < ds->data.n_graphs; i++) {
-		const struct data_graph *g = &ds->data.graph[i];
-		if (g->n_skipped)
-			note(ds, "%s: %u samples are left out: fewer than two of their costs can be compared", g->name,
-				g->n_skipped);
+		skipped += ds->data.graph[i].n_skipped;
+		programs += ds->data.graph[i].n_skipped > 0;
 	}
+	if (skipped)
+		note(ds, "left out, because fewer than two of their costs can be compared: %llu samples of %u programs",
+			(unsigned long long)skipped, programs);
 	if (ds->data.n_examples == 0)
 		return err_set(err, "there are no samples to learn from; run collect first%s%s", ds->notes.len ? ": "
 			: "", ds->notes.len ? ds->notes.data : "");

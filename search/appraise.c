@@ -32,9 +32,10 @@
 #define WORTH_ERROR 1e-3  /* the error, as a share of the program's run */
 #define WORTH_SHARE 0.25  /* of an evaluation's share of the time that is left */
 /*
- * Of the search's time, at most, goes into a pair of whole programs for one candidate, if the whole program is asked at
- * the end in any case. (A training step of K-FAC takes 36 s to compile, and two convolutions, which only whole programs
- * could tell, a third of its time: in 30 s they were not tried.)
+ * A pair of whole programs for one candidate may take this share of the search, where the whole program is asked at the
+ * end in any case. (A training step of K-FAC takes 36 s to compile. Two convolutions that only whole programs could
+ * tell are two thirds of its time, and a search of 30 s did not try them. With a tenth, a flow that compiles in a few
+ * seconds lost its gain.)
  */
 #define WORTH_PAIR 0.5
 #define WORTH_SECONDS 1.0 /* any candidate gets this much; it decides nothing for regions of less than a tenth of it */
@@ -56,7 +57,7 @@ static void count(struct hunt *h, const struct delta *d)
 /*
  * Says what it is worth to know the candidate's cost. Nobody keeps a step for a thousandth of the program's run.
  * Running regions need not take longer than running the program. If time is short, each candidate gets its share, and
- * whole programs are not compiled for one that its places promise something of.
+ * places have to do where whole programs would take too much of it.
  */
 void hunt_say_worth(struct hunt *h)
 {

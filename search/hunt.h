@@ -252,7 +252,7 @@ static inline bool hunt_certain(double change, double se, double inside)
 /* For hunt.c, appraise.c, propose.c and drift.c only. */
 /* appraise.c: finds what the candidate costs, and whether to keep it. */
 int hunt_price(struct hunt *h, struct delta *d, bool *better, struct err *err);
-void hunt_say_worth(struct hunt *h); /* how precise costs, and which, are worth their time from now on */
+void hunt_say_worth(struct hunt *h); /* says what it is worth to know costs from now on */
 bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
 bool hunt_propose_scheme(struct hunt *h); /* the same with a scheme, if it is time for one */
 bool hunt_propose_bundle(struct hunt *h, uint32_t most); /* ... with that many flips at the most, if more than one */

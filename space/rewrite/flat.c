@@ -183,9 +183,9 @@ static Hlo__Window *window(const struct flat *t)
 }
 
 /*
- * The convolution of few dimensions, in the order for which there is fast code: the compiler's own pass does not see to
- * that in the body of a loop (usual.c). (The covariance of a layer in K-FAC, a convolution over four dimensions in a
- * loop, took as long over two of them in another order, and a place alone said a third of the program.)
+ * The convolution that is left, in the order for which there is fast code. The compiler has a pass for that, but not in
+ * the body of a loop (usual.c). (K-FAC sums the covariance of a layer in a loop, by a convolution over four dimensions.
+ * Over two of them in another order it took as long as before, where its place promised a third of the program.)
  */
 static Hlo__HloInstructionProto *convolution(struct flat *t)
 {
