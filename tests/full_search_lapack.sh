@@ -1,7 +1,8 @@
 #!/bin/bash
 # A program with a Cholesky decomposition and a triangular system (solve.hlo) is looked at, searched, and judged: two
-# decisions are measured, and the numbers of the result are those of the compiler's own program. Arranging its memory
-# runs nothing but compiles it. Skipped without a plugin.
+# decisions are measured, and if one of them is kept, its numbers are those of the compiler's own program. Whether one
+# is better is the machine's to say, so an answer without any is "skipped". Arranging its memory runs nothing but
+# compiles it. Skipped without a plugin.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/script.sh
@@ -23,9 +24,15 @@ search() { # NAME OPTIONS...
 		>"$dir/$name.json" 2>"$dir/talk" || fail "$name: $(tail -3 "$dir/talk")"
 }
 search fusion --space fusion --verdict-seconds 0.5
-grep -q '"numbers":"ok"' "$dir/fusion.json" || fail "numbers: $(cat "$dir/fusion.json")"
-grep -q '"evaluations":2' "$dir/fusion.json" || fail "evaluations: $(cat "$dir/fusion.json")"
+grep -q '"evaluations":2' "$dir/fusion.json" || fail "evaluations: $(tail -c 2000 "$dir/fusion.json")"
 done_ searched
+
+if grep -q '"sentence":"Nothing better' "$dir/fusion.json"; then
+	echo "skip: judged: neither of the two decisions is better, here and now"
+else
+	grep -q '"numbers":"ok"' "$dir/fusion.json" || fail "numbers: $(tail -c 2000 "$dir/fusion.json")"
+	done_ judged
+fi
 
 search order --space order
 [ -s "$dir/order/tuned.pb" ] || fail "nothing written: $(tail -3 "$dir/talk")"
