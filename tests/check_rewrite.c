@@ -394,6 +394,7 @@ static void mistakes_in_rules_are_told(void)
 		{"rule a\n  about b\n  variant c\n", "without code"},
 		{"rule a\n  code nothing\n", "line 2: there is no code called nothing"},
 		{"rule a\n  code window_dot\n  about b\n", "without a variant"},
+		{"rule a\n  code window_dot\n  about b\n  kept c\n", "nothing is written yet"},
 		{"rule a\n  code window_dot\n  about b\n  variant c\n  price half\n", "by region, whole or program"},
 		{"rule a\n  code window_dot\n  about b\n  variant c\n  when taps <\n", "line 5"},
 		{"rule a\n  code window_dot\n  about b\n  variant c\n  when colour < 2\n", "name of a measure"},

@@ -16,8 +16,6 @@
 #include "space/rewrite/codes.h"
 #include "space/rewrite/series.h"
 
-static const char *const measures[] = {"elements", NULL};
-
 /* atan(t) / t for 0 <= t <= 1, in t^2. */
 static const double arctangent[] = {0x1.ffffffff7ecb8p-1, -0x1.55555426a1b4cp-2, 0x1.999923907df14p-3,
 	-0x1.2489328796749p-3, 0x1.c66111f10d32cp-4, -0x1.6fd4a6ca06192p-4, 0x1.28c8eabfa2d4ep-4, -0x1.bca7bb758f420p-5,
@@ -25,8 +23,7 @@ static const double arctangent[] = {0x1.ffffffff7ecb8p-1, -0x1.55555426a1b4cp-2,
 
 static bool match(const struct graph *g, uint32_t v, struct found *f)
 {
-	f->measure[0] = (double)g->node[v].elements;
-	return series_applies(g, v, OP_ATAN2);
+	return series_match(g, v, OP_ATAN2, f);
 }
 
 /* The size of a number in 64 bits, at most 2^1000. */
@@ -56,5 +53,5 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	return draft_convert(d, r, DT_F32);
 }
 
-const struct rule_code angle_series_code = {.name = "angle_series", .measures = measures, .match = match,
-	.write = write};
+const struct rule_code angle_series_code = {.name = "angle_series", .measures = series_measures,
+	.match = match, .write = write};

@@ -28,8 +28,6 @@
 #include "space/rewrite/codes.h"
 #include "space/rewrite/series.h"
 
-static const char *const measures[] = {"elements", NULL};
-
 #define CUTS 4
 static const double from[CUTS] = {0, 0x1p54, 0x1p82, 0x1p110};
 static const double piece[CUTS][3] = {
@@ -51,25 +49,19 @@ struct turns { /* x / pi less an even number, in three parts */
 	Hlo__HloInstructionProto *first, *second, *third;
 };
 
-static bool match(const struct graph *g, uint32_t v, struct found *f)
-{
-	f->measure[0] = (double)g->node[v].elements;
-	return true;
-}
-
 static bool match_sine(const struct graph *g, uint32_t v, struct found *f)
 {
-	return series_applies(g, v, OP_SINE) && match(g, v, f);
+	return series_match(g, v, OP_SINE, f);
 }
 
 static bool match_cosine(const struct graph *g, uint32_t v, struct found *f)
 {
-	return series_applies(g, v, OP_COSINE) && match(g, v, f);
+	return series_match(g, v, OP_COSINE, f);
 }
 
 static bool match_tangent(const struct graph *g, uint32_t v, struct found *f)
 {
-	return series_applies(g, v, OP_TAN) && match(g, v, f);
+	return series_match(g, v, OP_TAN, f);
 }
 
 /* What is left of x / by after its nearest multiple of `by` is taken away. */
@@ -162,9 +154,9 @@ static Hlo__HloInstructionProto *write_tangent(struct draft *d, const struct fou
 	return with_zero(d, x, t);
 }
 
-const struct rule_code sine_series_code = {.name = "sine_series", .measures = measures, .match = match_sine,
-	.write = write_sine};
-const struct rule_code cosine_series_code = {.name = "cosine_series", .measures = measures, .match = match_cosine,
-	.write = write_cosine};
-const struct rule_code tangent_series_code = {.name = "tangent_series", .measures = measures, .match = match_tangent,
-	.write = write_tangent};
+const struct rule_code sine_series_code = {.name = "sine_series", .measures = series_measures,
+	.match = match_sine, .write = write_sine};
+const struct rule_code cosine_series_code = {.name = "cosine_series", .measures = series_measures,
+	.match = match_cosine, .write = write_cosine};
+const struct rule_code tangent_series_code = {.name = "tangent_series", .measures = series_measures,
+	.match = match_tangent, .write = write_tangent};

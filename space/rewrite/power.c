@@ -22,8 +22,6 @@
 #include "space/rewrite/codes.h"
 #include "space/rewrite/series.h"
 
-static const char *const measures[] = {"elements", NULL};
-
 #define ROOT_BITS 0x3fe6a09e667f3bcd /* of the square root of 1/2 */
 #define MANTISSA 52
 
@@ -50,14 +48,12 @@ static bool is_easy(const struct graph *g, uint32_t v)
 
 static bool match_root(const struct graph *g, uint32_t v, struct found *f)
 {
-	f->measure[0] = (double)g->node[v].elements;
-	return series_applies(g, v, OP_CBRT);
+	return series_match(g, v, OP_CBRT, f);
 }
 
 static bool match(const struct graph *g, uint32_t v, struct found *f)
 {
-	f->measure[0] = (double)g->node[v].elements;
-	return series_applies(g, v, OP_POWER) && !is_easy(g, node_operands(g, v)[1]);
+	return series_match(g, v, OP_POWER, f) && !is_easy(g, node_operands(g, v)[1]);
 }
 
 /* The logarithm of numbers that are not negative, by so many terms. */
@@ -131,7 +127,7 @@ static Hlo__HloInstructionProto *write_root(struct draft *d, const struct found 
 	return draft_select(d, series_negative(d, x), draft_unary(d, "negate", root), root);
 }
 
-const struct rule_code cube_root_series_code = {.name = "cube_root_series", .measures = measures, .match = match_root,
-	.write = write_root};
-const struct rule_code power_series_code = {.name = "power_series", .measures = measures, .match = match,
-	.write = write};
+const struct rule_code cube_root_series_code = {.name = "cube_root_series", .measures = series_measures,
+	.match = match_root, .write = write_root};
+const struct rule_code power_series_code = {.name = "power_series", .measures = series_measures,
+	.match = match, .write = write};

@@ -23,12 +23,9 @@
 #define STEPS 9
 #define FIRST_DIGITS (-(INT64_C(1) << 24)) /* of 64 bits all but those of the last 24 digits */
 
-static const char *const measures[] = {"elements", NULL};
-
 static bool match(const struct graph *g, uint32_t v, struct found *f)
 {
-	f->measure[0] = (double)g->node[v].elements;
-	return series_applies(g, v, OP_REMAINDER);
+	return series_match(g, v, OP_REMAINDER, f);
 }
 
 /* A number with its first digits alone. */
@@ -56,5 +53,5 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	return draft_convert(d, x, DT_F32);
 }
 
-const struct rule_code remainder_steps_code = {.name = "remainder_steps", .measures = measures, .match = match,
-	.write = write};
+const struct rule_code remainder_steps_code = {.name = "remainder_steps", .measures = series_measures,
+	.match = match, .write = write};

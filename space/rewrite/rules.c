@@ -108,11 +108,16 @@ static int set_needs(struct reading *f, const char *what)
 	return f->rule->onednn ? 0 : fail(f, f->line, "a rule can need onednn, not", what);
 }
 
-static int add_variant(struct reading *f, const char *name)
+static int add_variant(struct reading *f, const char *name, bool kept)
 {
-	if (f->rule->n_variants == RULE_VARIANTS)
+	struct rule *r = f->rule;
+
+	if (r->n_variants == RULE_VARIANTS)
 		return fail(f, f->line, "too many variants:", name);
-	f->rule->variant[f->rule->n_variants++] = name;
+	if (kept && r->n_variants == 0)
+		return fail(f, f->line, "nothing is written yet that could be kept:", name);
+	r->kept[r->n_variants] = kept;
+	r->variant[r->n_variants++] = name;
 	return 0;
 }
 
@@ -143,8 +148,8 @@ static int read_line(struct reading *f, const char *word, const char *rest)
 		return set_price(f, rest);
 	else if (strcmp(word, "needs") == 0)
 		return set_needs(f, rest);
-	else if (strcmp(word, "variant") == 0)
-		return add_variant(f, rest);
+	else if (strcmp(word, "variant") == 0 || strcmp(word, "kept") == 0)
+		return add_variant(f, rest, *word == 'k');
 	else if (strcmp(word, "when") == 0)
 		f->when = rest, f->when_line = f->line;
 	else if (strcmp(word, "promise") == 0)
@@ -246,5 +251,7 @@ double rule_promise(const struct rule *r, const struct found *f)
 
 Hlo__HloInstructionProto *rule_write(const struct rule *r, struct draft *d, const struct found *f, uint32_t variant)
 {
+	if (r->kept[variant - 1])
+		return draft_unary(d, "opt-barrier", rule_write(r, d, f, variant - 1));
 	return r->code ? r->code->write(d, f, variant) : pattern_write(r->pattern, d, f, variant);
 }

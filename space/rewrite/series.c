@@ -3,12 +3,29 @@
  */
 #include "space/rewrite/series.h"
 
-bool series_applies(const struct graph *g, uint32_t v, uint16_t opcode)
+const char *const series_measures[] = {"elements", NULL};
+
+/* Is the value read more than once, or what is made of it number by number? */
+static bool is_shared(const struct graph *g, uint32_t v)
+{
+	while (g->node[v].n_users == 1) {
+		uint32_t user = *node_users(g, v);
+		if (g->node[user].elements != g->node[v].elements)
+			return false;
+		v = user;
+	}
+	return g->node[v].n_users > 1;
+}
+
+bool series_match(const struct graph *g, uint32_t v, uint16_t opcode, struct found *f)
 {
 	uint8_t t = g->node[v].dtype;
 
-	return g->node[v].opcode == opcode && (t == DT_F32 || t == DT_BF16 || t == DT_F16) && rule_plain(g, v) &&
-		g->node[v].elements;
+	if (g->node[v].opcode != opcode || (t != DT_F32 && t != DT_BF16 && t != DT_F16) || !rule_plain(g, v))
+		return false;
+	f->measure[0] = (double)g->node[v].elements;
+	f->variants = is_shared(g, v) ? f->variants : 1;
+	return g->node[v].elements > 0;
 }
 
 Hlo__HloInstructionProto *series_fill(struct draft *d, const Hlo__HloInstructionProto *x, double value)
