@@ -40,7 +40,7 @@ static const struct space_feature contexts[] = {
 	FIGURE(CALLED, "called", "operations of products and convolutions that are calls of oneDNN") \
 	FIGURE(FOLDED, "folded", "elements that reductions fold") \
 	FIGURE(FOLDED_NEAR, "folded near", "... along the last dimension") \
-	FIGURE(MOVED, "moved", "elements that are moved or repeated") \
+	FIGURE(MOVED, "moved", "elements that are moved, repeated or kept in memory") \
 	FIGURE(TURNED, "turned", "... so that another dimension is the last") \
 	FIGURE(SOUGHT, "sought", "elements read where a value says") \
 	FIGURE(PUT, "put", "elements written where a value says") \
@@ -251,6 +251,7 @@ static void tell_side(const struct buf *module, float *out)
 	for (uint32_t v = 0; v < g.n_nodes; v++) {
 		double times = g.comp[g.node[v].comp].trips, elements = times * (double)g.node[v].elements;
 		uint32_t bits = dtype_bits(g.node[v].dtype);
+		sum[TOLD_MOVED] += g.node[v].opcode == OP_OPTIMIZATION_BARRIER ? elements : 0;
 		if (!node_is_compiled(&g, v) || opcode_is_idle(g.node[v].opcode))
 			continue;
 		sum[TOLD_OPERATIONS] += 1;
