@@ -57,7 +57,7 @@ struct pattern;
 struct rule {
 	const char *name, *family, *about;
 	const char *variant[RULE_VARIANTS];
-	bool kept[RULE_VARIANTS]; /* is it the variant before it, whose result is kept in memory? */
+	bool kept[RULE_VARIANTS]; /* does it write what the variant before it does, and keep the result in memory? */
 	uint32_t n_variants;
 	bool whole;			/* is it priced by whole programs? Otherwise by its region */
 	bool onednn;			/* is it only for backends that have this library? */

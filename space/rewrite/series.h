@@ -7,20 +7,21 @@
  * function does not.
  *
  * A compiler joins a loop to each of those that read its result, and computes it anew for each, if it is made of cheap
- * operations. A call of a library's function is known to be dear, dozens of sums and products are not. So where a
- * result is read more than once, it can be kept in memory. (A simulation of molecules that took 9 ms wraps distances
- * around its box four times. Remainders by steps cost each of them 3.8 ms more, and saved 0.6 where they were kept.)
+ * operations. A call of a library's function is known to be dear, dozens of sums and products are not. What one loop
+ * reads more than once is kept in memory already (reread.c). What several loops read may be: that is a variant, which
+ * measuring decides about. (A simulation of molecules, 9 ms a run, wraps distances around its box at four places. At
+ * one of them, the remainder by steps cost 3.8 ms more, and saved 0.6 where its result was kept.)
  */
 #ifndef SPACE_REWRITE_SERIES_H
 #define SPACE_REWRITE_SERIES_H
 
 #include "space/rewrite/rule.h"
 
-/* What is measured at such a place: its elements. */
+/* The names of what series_match measures. */
 extern const char *const series_measures[];
 /*
- * Is it an array of f32, or of 16 bits, that a function is applied to element by element? Fills `f`; what keeps the
- * result in memory makes sense only where it is read more than once.
+ * Is it an array of f32, or of 16 bits, that a function is applied to element by element? Fills `f`. The rule's second
+ * variant, which keeps the result in memory, is offered only where that is read more than once.
  */
 bool series_match(const struct graph *g, uint32_t v, uint16_t opcode, struct found *f);
 /* An array of one number, of the shape and type of x. */
