@@ -20,7 +20,7 @@ struct request {
 	struct store_options options;
 	bool quiet;
 	/* options of single verbs */
-	const char *out, *run, *graph, *models;
+	const char *out, *run, *graph, *without, *models;
 	int64_t every;
 	int export_format;
 };
@@ -34,6 +34,7 @@ int cmd_verify(struct request *r, struct err *err);
 int cmd_merge(struct request *r, struct err *err); /* the words are the shards */
 int cmd_merge_check(struct request *r, struct err *err); /* before the store is opened: are the shards stores? */
 int cmd_export(struct request *r, struct err *err);
+int cmd_functions(struct store *s, struct err *err); /* REGEXP and what else `query` adds to SQL */
 int cmd_query(struct request *r, struct err *err);
 int cmd_report(struct request *r, struct err *err);
 

@@ -45,7 +45,7 @@ static int cmd_compact(struct request *r, struct err *err)
 }
 
 /* The options that a verb has beside those of all. */
-enum takes { TAKES_WAIT = 1, TAKES_ROWS = 2, TAKES_CHOICE = 4, TAKES_PAGE = 8 };
+enum takes { TAKES_WAIT = 1, TAKES_ROWS = 2, TAKES_CHOICE = 4, TAKES_PAGE = 8, TAKES_WITHOUT = 16 };
 #define ANY INT_MAX
 
 static const struct verb {
@@ -66,7 +66,7 @@ static const struct verb {
 	{"verify", cmd_verify, NULL, STORE_READ, 0, 0, "FILE", "check it for damage",
 		"Checks the store: reads all pages, hashes every blob again, and replays "
 		"every chain against its hashes. The exit status is 1 if anything is damaged."},
-	{"merge", cmd_merge, cmd_merge_check, STORE_CREATE, TAKES_WAIT, ANY, "OUT IN...",
+	{"merge", cmd_merge, cmd_merge_check, STORE_CREATE, TAKES_WAIT | TAKES_WITHOUT, ANY, "OUT IN...",
 		"add the runs of other stores",
 		"Adds the runs of other stores to OUT, which is made if absent. A run is known by its uuid, so a "
 		"store may be merged again after it has grown, or after a merge was interrupted. The other stores are "
@@ -104,6 +104,8 @@ static size_t option_table(const struct verb *v, struct request *r, struct flags
 			"use the store even on a network file system, whose locks may not work: at your own risk")};
 	const struct opt wait = OPT_FLAG(0, "wait", &r->options.wait,
 		"if another program writes the store, wait until it ends, instead of failing");
+	const struct opt without = OPT_STR(0, "without", &r->without, "REGEX", "leave out the runs of graphs whose name"
+		" matches");
 	const struct opt rows[] = {OPT_FLAG(0, "csv", &f->csv, "print the answer as CSV"),
 		OPT_FLAG(0, "jsonl", &f->jsonl, "print the answer as JSON lines")};
 	const struct opt chosen[] = {
@@ -124,6 +126,8 @@ static size_t option_table(const struct verb *v, struct request *r, struct flags
 		t[n++] = common[i];
 	if (v->takes & TAKES_WAIT)
 		t[n++] = wait;
+	if (v->takes & TAKES_WITHOUT)
+		t[n++] = without;
 	for (size_t i = 0; (v->takes & TAKES_ROWS) && i < sizeof rows / sizeof *rows; i++)
 		t[n++] = rows[i];
 	for (size_t i = 0; (v->takes & TAKES_CHOICE) && i < sizeof chosen / sizeof *chosen; i++)

@@ -13,6 +13,9 @@
  * A run that was made here and went on in a copy gets the copy's steps, but not its state. So it cannot go on here any
  * more: its own state is that of an earlier step, and is dropped.
  *
+ * Measurements of rules that now write something else are wrong, and facts are never rewritten. So a merge into a new
+ * store can leave out all runs of some graphs, which are then collected anew.
+ *
  * All shards are looked at before OUT is opened, so a name that is wrong changes nothing.
  *
  * SQLite's backup first copies each shard beside OUT. It sees one moment of the shard and does not disturb
@@ -37,7 +40,7 @@
 
 struct merge {
 	struct store *s;
-	const char *shard;
+	const char *shard, *without; /* without: the names of graphs that are left out, a regular expression; or NULL */
 	char *snapshot; /* path of the copy beside OUT */
 	struct progress progress;
 	uint64_t runs, steps;
@@ -176,9 +179,12 @@ static int attach(struct merge *m, struct err *err)
 	return rc;
 }
 
-/* Adds graphs and other facts by their content, and fills the tables that map their ids to ours. */
+/* Lists the shard's graphs that are wanted, then adds facts by their content, and maps their ids to ours. */
 static int map_facts(struct merge *m, struct err *err)
 {
+	if (sql_run(m->s, err, "CREATE TEMP TABLE wanted AS SELECT id FROM shard.graph WHERE ?1 IS NULL OR"
+		" NOT name REGEXP ?1", "t", m->without) < 0)
+		return -1;
 	return sql_exec(m->s,
 		"INSERT OR IGNORE INTO main.machine (description) SELECT description FROM shard.machine;"
 		"INSERT OR IGNORE INTO main.environment (hash, machine, "
@@ -189,13 +195,13 @@ static int map_facts(struct merge *m, struct err *err)
 		"CREATE TEMP TABLE map_environment AS SELECT a.id AS old, o.id AS new FROM shard.environment a"
 		" JOIN main.environment o ON o.hash = a.hash;"
 		"INSERT OR IGNORE INTO main.blob (hash, size, data) SELECT hash, size, data FROM shard.blob WHERE id IN"
-		" (SELECT blob FROM shard.graph);"
+		" (SELECT blob FROM shard.graph WHERE id IN wanted);"
 		"INSERT OR IGNORE INTO main.graph (blob, name, nodes, "
 		"computations, edges) SELECT o.id, g.name, g.nodes, g.computations, g.edges FROM shard.graph g JOIN "
-		"shard.blob a ON a.id = g.blob JOIN main.blob o ON o.hash = a.hash;"
+		"shard.blob a ON a.id = g.blob JOIN main.blob o ON o.hash = a.hash WHERE g.id IN wanted;"
 		"CREATE TEMP TABLE map_graph AS SELECT g.id AS old, h.id AS new FROM "
 		"shard.graph g JOIN shard.blob a ON a.id = g.blob JOIN main.blob o ON o.hash = a.hash JOIN main.graph "
-		"h ON h.blob = o.id;"
+		"h ON h.blob = o.id WHERE g.id IN wanted;"
 		"INSERT OR IGNORE INTO main.space (identity, graph, kind, "
 		"backend, hash, sites, ties, choices, dflt, node) SELECT p.identity, g.new, p.kind, p.backend, p.hash, "
 		"p.sites, p.ties, p.choices, p.dflt, p.node FROM shard.space p"
@@ -388,7 +394,9 @@ static int merge_shard(struct merge *m, struct err *err)
 		map_facts(m, err) < 0 || check_new_blobs(m, blob, err) < 0 || check_new_spaces(m, space, err) < 0 ||
 		store_commit(m->s, err) < 0)
 		return -1;
-	while ((rc = sql_int(m->s, err, &run, "SELECT min(id) FROM shard.run WHERE id > ?", "i", run)) == 1)
+	while ((rc = sql_int(m->s, err, &run, "SELECT min(id) FROM shard.run WHERE id > ? AND id NOT IN"
+		" (SELECT run FROM shard.chain c JOIN shard.space p ON p.id = c.space WHERE p.graph NOT IN wanted)",
+		"i", run)) == 1)
 		if (merge_run(m, run, err) < 0)
 			return -1;
 	return rc;
@@ -417,7 +425,8 @@ static int merge_one(struct merge *m, struct err *err)
 	rc = attach(m, err);
 	if (rc == 0) {
 		rc = merge_shard(m, err) < 0 ? blame(m, err) : 0;
-		sql_exec(m->s, "DROP TABLE IF EXISTS temp.map_environment; DROP TABLE IF EXISTS temp.map_graph;"
+		sql_exec(m->s, "DROP TABLE IF EXISTS temp.wanted;"
+			" DROP TABLE IF EXISTS temp.map_environment; DROP TABLE IF EXISTS temp.map_graph;"
 			" DROP TABLE IF EXISTS temp.map_space", &ignored);
 		/* Its statements must be gone before it can be detached. */
 		sql_forget(m->s);
@@ -430,11 +439,11 @@ static int merge_one(struct merge *m, struct err *err)
 
 int cmd_merge(struct request *r, struct err *err)
 {
-	struct merge m = {.s = r->s};
+	struct merge m = {.s = r->s, .without = r->without};
 	int rc = 0;
 
 	/* Every reference copied was checked where it was written; verify checks them all again. */
-	if (sql_exec(m.s, "PRAGMA foreign_keys = OFF", err) < 0)
+	if (sql_exec(m.s, "PRAGMA foreign_keys = OFF", err) < 0 || cmd_functions(m.s, err) < 0)
 		return -1;
 	progress_start(&m.progress, "steps merged", 0, cmd_talk(r));
 	for (int i = 0; i < r->n_words && rc == 0; i++) {

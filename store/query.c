@@ -63,7 +63,7 @@ static void cost_column(sqlite3_context *c, int n, sqlite3_value **v)
 		sqlite3_result_double(c, *which == 's' ? x.choice[k].se : x.choice[k].delta);
 }
 
-static int add_functions(struct store *s, struct err *err)
+int cmd_functions(struct store *s, struct err *err)
 {
 	static const struct {
 		const char *name, *which;
@@ -77,6 +77,11 @@ static int add_functions(struct store *s, struct err *err)
 		if (rc != SQLITE_OK)
 			return sql_fail(s, rc, err);
 	}
+	return 0;
+}
+
+static int add_view(struct store *s, struct err *err)
+{
 	return sql_exec(s, "PRAGMA query_only = OFF; CREATE TEMP VIEW samples AS "
 		"SELECT s.id >> 32 AS run, s.id & 0xffffffff AS step, s.chain, c.space, s.site, s.chosen, k.name AS "
 		"kind, o.name AS outcome, s.costs FROM main.sample s JOIN"
@@ -93,7 +98,7 @@ int cmd_query(struct request *r, struct err *err)
 
 	if (r->n_words != 1)
 		return err_set(err, "query needs one SQL statement, quoted for the shell");
-	if (add_functions(r->s, err) < 0)
+	if (cmd_functions(r->s, err) < 0 || add_view(r->s, err) < 0)
 		return -1;
 	if (sqlite3_prepare_v2(r->s->db, r->word[0], -1, &q, &rest) != SQLITE_OK)
 		return err_set(err, "that SQL is not understood: %s", sqlite3_errmsg(r->s->db));

@@ -51,6 +51,23 @@ static bool pack_file(const char *from, const char *to, size_t n)
 	return CHECK_STR(err.text, "") && ok;
 }
 
+static void graphs_can_be_left_out(void)
+{
+	CHECK(make("l1.sqlite", 1, 2, 150, "g"));
+	CHECK(make("l2.sqlite", 7, 1, 60, "gh"));
+	CHECK(make("l3.sqlite", 9, 1, 10, "h"));
+	CHECK_INT(sh("$S merge all.sqlite l1.sqlite l2.sqlite l3.sqlite"), 0);
+	CHECK_INT(sh("$S merge lout.sqlite all.sqlite --without '^g$'"), 0);
+	CHECK_SAYS("2 new runs and 70 new steps from 1 shard");
+	same_steps("lout.sqlite", "l2.sqlite l3.sqlite");
+	CHECK_INT(sh("$S verify lout.sqlite && $S query lout.sqlite --csv 'SELECT count(*) FROM graph'"), 0);
+	CHECK_SAYS("\n2\n");
+	CHECK_INT(sh("$S merge lout.sqlite l1.sqlite"), 0);
+	CHECK_SAYS("2 new runs and 300 new steps");
+	CHECK_INT(sh("$S merge lout2.sqlite all.sqlite --without '('"), 1);
+	CHECK_SAYS("missing closing parenthesis");
+}
+
 static void packed_shards_are_merged(void)
 {
 	CHECK(make("p1.sqlite", 31, 2, 50, "g") && pack_file("p1.sqlite", "p1.zst", SIZE_MAX));
@@ -191,6 +208,7 @@ int main(void)
 {
 	shell_open();
 	RUN(merging_twice_is_merging_once);
+	RUN(graphs_can_be_left_out);
 	RUN(packed_shards_are_merged);
 	RUN(a_shard_that_grew_is_merged_again);
 	RUN(a_copy_that_went_on_is_merged_back);
