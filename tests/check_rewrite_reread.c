@@ -1,5 +1,6 @@
 /*
- * check_rewrite_reread.c - what is kept in memory because loops read it more than once (space/rewrite/reread.c).
+ * check_rewrite_reread.c - what is kept in memory because loops would compute it more than once
+ * (space/rewrite/reread.c).
  */
 #include <string.h>
 #include "space/rewrite/own.h"
@@ -13,15 +14,17 @@
 #define WIDE " l = f32[1,11,1,1] parameter(2)\n"
 #define OF(in) " ROOT r = f32[2,22,22,1] convolution(" in ", l), window={size=1x11}, dim_labels=b01f_01io->b01f\n}\n"
 #define NEGATIVE " n = f32[2,22,32,1] negate(y)\n"
+#define ALL(x) " z = f32[] constant(0)\n m = f32[] reduce(" x ", z), dimensions={0,1,2,3}, to_apply=add\n"
 
 /* The choice by which a site is taken apart. */
 static uint8_t apart(struct space *s, uint32_t site)
 {
-	for (uint8_t k = 1; k < s->site[site].choices; k++) {
-		const char *name = rewrite_rule(s, rewrite_offer(s, site, k))->name;
-		if (strcmp(name, "few-features-forward") == 0 || strcmp(name, "few-terms-as-slices") == 0)
-			return k;
-	}
+	static const char *const rules[] = {"few-features-forward", "few-terms-as-slices", "unroll-loop"};
+
+	for (uint8_t k = 1; k < s->site[site].choices; k++)
+		for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+			if (strcmp(rewrite_rule(s, rewrite_offer(s, site, k))->name, rules[i]) == 0)
+				return k;
 	return 0;
 }
 
@@ -54,12 +57,23 @@ static int barriers(const char *text)
 	return n;
 }
 
-static void what_loops_read_again_is_kept(void)
+struct row {
+	const char *text;
+	int kept;
+};
+
+static void check_rows(const struct row *row, size_t n)
 {
-	static const struct {
-		const char *text;
-		int kept;
-	} table[] = {
+	for (size_t i = 0; i < n; i++) {
+		int have = barriers(row[i].text);
+		if (!CHECK(have == row[i].kept))
+			printf("\t%d barriers, not %d, in\n%s", have, row[i].kept, row[i].text);
+	}
+}
+
+static void what_a_loop_reads_again_is_kept(void)
+{
+	static const struct row table[] = {
 		/* read once */
 		{ENTRY TALL " ROOT r = f32[2,22,32,1] negate(y)\n}\n", 0},
 		{ENTRY TALL " ROOT r = f32[2,22,16,1] slice(y), slice={[0:2], [0:22], [0:16], [0:1]}\n}\n", 0},
@@ -114,15 +128,59 @@ static void what_loops_read_again_is_kept(void)
 			" ROOT r = f32[9,30] broadcast(y), dimensions={0}\n}\n", 1},
 	};
 
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		int n = barriers(table[i].text);
-		if (!CHECK(n == table[i].kept))
-			printf("\t%d barriers, not %d, in\n%s", n, table[i].kept, table[i].text);
-	}
+	check_rows(table, sizeof table / sizeof *table);
+}
+
+static void what_several_loops_read_is_kept(void)
+{
+	static const struct row table[] = {
+		/* two that are written to memory, a sum and one that is written, two sums */
+		{ENTRY TALL NEGATIVE " m = f32[2,22,32,1] multiply(y, y)\n"
+			" ROOT r = (f32[2,22,32,1], f32[2,22,32,1]) tuple(n, m)\n}\n", 1},
+		{ENTRY TALL NEGATIVE ALL("y") " ROOT r = (f32[2,22,32,1], f32[]) tuple(n, m)\n}\n", 1},
+		{ENTRY TALL ALL("y") " n = f32[2] reduce(y, z), dimensions={1,2,3}, to_apply=add\n"
+			" ROOT r = (f32[], f32[2]) tuple(m, n)\n}\n", 1},
+		/* one that reads it twice at the same place; one that is a sum */
+		{ENTRY TALL NEGATIVE " ROOT m = f32[2,22,32,1] multiply(y, n)\n}\n", 0},
+		{ENTRY TALL NEGATIVE " k2 = f32[2,22,32,1] multiply(y, n)\n" ALL("k2")
+			" ROOT r = f32[] negate(m)\n}\n", 0},
+	};
+
+	check_rows(table, sizeof table / sizeof *table);
+}
+
+#define TURNS(limit) "HloModule m\non {\n p = (s32[], f32[64], f32[64]) parameter(0)\n" \
+	" i = s32[] get-tuple-element(p), index=0\n n = s32[] constant(" limit ")\n" \
+	" ROOT r = pred[] compare(i, n), direction=LT\n}\nturn {\n p = (s32[], f32[64], f32[64]) parameter(0)\n" \
+	" i = s32[] get-tuple-element(p), index=0\n x = f32[64] get-tuple-element(p), index=1\n" \
+	" y = f32[64] get-tuple-element(p), index=2\n one = s32[] constant(1)\n j = s32[] add(i, one)\n" \
+	" a = f32[64] add(x, y)\n b = f32[64] multiply(a, x)\n" \
+	" ROOT r = (s32[], f32[64], f32[64]) tuple(j, b, y)\n}\n" \
+	"ENTRY e {\n zero = s32[] constant(0)\n x = f32[64] parameter(0)\n y = f32[64] parameter(1)\n" \
+	" p = (s32[], f32[64], f32[64]) tuple(zero, x, y)\n" \
+	" l = (s32[], f32[64], f32[64]) while(p), condition=on, body=turn\n" \
+	" c = f32[64] get-tuple-element(l), index=1\n d = f32[64] get-tuple-element(l), index=2\n"
+#define TWO(a, b) " ROOT r = (f32[64], f32[64]) tuple(" a ", " b ")\n}\n"
+
+static void what_turns_leave_is_kept(void)
+{
+	static const struct row table[] = {
+		/* read by one loop, by two, and twice by one */
+		{TURNS("12") " ROOT n = f32[64] negate(c)\n}\n", 0},
+		{TURNS("12") " n = f32[64] negate(c)\n m = f32[64] add(c, d)\n" TWO("n", "m"), 1},
+		{TURNS("12") " n = f32[64] negate(c)\n ROOT m = f32[64] add(c, n)\n}\n", 0},
+		/* few operations; and none, because turns leave it as it was */
+		{TURNS("4") " n = f32[64] negate(c)\n m = f32[64] add(c, d)\n" TWO("n", "m"), 0},
+		{TURNS("12") " n = f32[64] negate(d)\n m = f32[64] add(d, d)\n" TWO("n", "m"), 0},
+	};
+
+	check_rows(table, sizeof table / sizeof *table);
 }
 
 int main(void)
 {
-	RUN(what_loops_read_again_is_kept);
+	RUN(what_a_loop_reads_again_is_kept);
+	RUN(what_several_loops_read_is_kept);
+	RUN(what_turns_leave_is_kept);
 	return test_done();
 }

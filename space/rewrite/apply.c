@@ -34,7 +34,7 @@ void rewrite_draft(const struct space *s, uint32_t site, const struct offer *o, 
 	rewrite_found(s, site, o, &f);
 	draft_at(d, f.anchor);
 	value = draft_convert(d, rule_write(rewrite_rule(s, o), d, &f, o->variant), anchor->shape->element_type);
-	value = rule_kept(d, f.anchor, value);
+	value = rule_kept(d, f.anchor, value, !rule_may_keep(rewrite_rule(s, o)));
 	replace(d, value, d->n > 0 && value == d->v[d->n - 1], anchor);
 }
 

@@ -88,6 +88,14 @@ static inline bool rule_joins(const struct rule *r)
 {
 	return r->code && r->code->join;
 }
+/* Has it a variant that keeps the result in memory? */
+static inline bool rule_may_keep(const struct rule *r)
+{
+	for (uint32_t i = 0; i < r->n_variants; i++)
+		if (r->kept[i])
+			return true;
+	return false;
+}
 /* How many nanoseconds it saves there, very roughly; 0 if the rule does not say. */
 double rule_promise(const struct rule *r, const struct found *f);
 Hlo__HloInstructionProto *rule_write(const struct rule *r, struct draft *d, const struct found *f, uint32_t variant);
@@ -184,8 +192,12 @@ Hlo__HloInstructionProto *rule_from_memory(struct draft *d, uint32_t v, uint32_t
 #define RULE_ACROSS 4.0
 /* The same for a node with a window, which reads an element as often as it sees it. */
 Hlo__HloInstructionProto *rule_seen(struct draft *d, uint32_t v, uint32_t k);
-/* What the draft wrote for a node, kept in memory if readers would compute much of it again. */
-Hlo__HloInstructionProto *rule_kept(struct draft *d, uint32_t v, Hlo__HloInstructionProto *x);
+/*
+ * What the draft wrote for a node, kept in memory if one reader would compute much of it again, or, if `loops_count`,
+ * several would. The same for what it wrote for each part of a tuple.
+ */
+Hlo__HloInstructionProto *rule_kept(struct draft *d, uint32_t v, Hlo__HloInstructionProto *x, bool loops_count);
+void rule_kept_parts(struct draft *d, uint32_t v, Hlo__HloInstructionProto **part, uint32_t n);
 /* network.c: an array sorted along a dimension, the smallest first, by comparing two elements at a time. */
 Hlo__HloInstructionProto *rule_network(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim);
 /*

@@ -156,6 +156,7 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	mem_free(value);
 	for (uint32_t i = 0; i < now.n; i++)
 		part_of(d, &now, i);
+	rule_kept_parts(d, f->anchor, now.part, now.n);
 	return draft_tuple(d, now.part, now.n);
 }
 
