@@ -13,6 +13,7 @@
 #ifndef DEVICE_WORKER_FFI_H
 #define DEVICE_WORKER_FFI_H
 
+#include <stddef.h>
 #ifdef HAVE_PJRT
 #include <pjrt_c_api.h>
 

@@ -4,8 +4,8 @@
 #ifndef DEVICE_WORKER_LAPACK_H
 #define DEVICE_WORKER_LAPACK_H
 
-#ifdef HAVE_PJRT
 #include "device/worker/ffi.h"
+#ifdef HAVE_PJRT
 
 /*
  * Registers all of schemas/lapack.def for this platform of the plugin, as XLA names it. A plugin that cannot register

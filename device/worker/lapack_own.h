@@ -8,8 +8,8 @@
 #ifndef DEVICE_WORKER_LAPACK_OWN_H
 #define DEVICE_WORKER_LAPACK_OWN_H
 
-#ifdef HAVE_PJRT
 #include "device/worker/ffi.h"
+#ifdef HAVE_PJRT
 
 enum lapack_routine {
 #define ROUTINE(function, ...) LAPACK_##function,
