@@ -305,7 +305,7 @@ static int check_same_run(struct merge *m, const struct pair *p, struct err *err
 static int copy_steps(struct merge *m, const struct pair *p, int64_t low, int64_t high, struct err *err)
 {
 	int64_t a = RUN_BASE(p->from) + low, b = RUN_BASE(p->from) + (high < UINT32_MAX ? high : UINT32_MAX);
-	int64_t shift = RUN_BASE(p->to - p->from), blob;
+	int64_t shift = RUN_BASE(p->to) - RUN_BASE(p->from), blob;
 
 	return last_blob(m, &blob, err) < 0 ||
 		sql_run(m->s, err, "INSERT INTO main.sample SELECT id + ?, "
