@@ -156,7 +156,7 @@ static void reach_readers(struct reach *r)
 	}
 }
 
-/* How often one loop may compute an element again, of the nodes that may be one loop with what is reached. */
+/* How often an element may be computed again, in the loops that what is reached goes on in. */
 static double times_again(struct reach *r, bool loops_count)
 {
 	double most = 1;
