@@ -43,7 +43,7 @@ struct merge {
 	const char *shard, *without; /* without: the names of graphs that are left out, a regular expression; or NULL */
 	char *snapshot; /* path of the copy beside OUT */
 	struct progress progress;
-	uint64_t runs, steps;
+	uint64_t runs, steps, left_out; /* left_out: runs */
 };
 
 struct pair { /* a run there and here */
@@ -179,12 +179,24 @@ static int attach(struct merge *m, struct err *err)
 	return rc;
 }
 
-/* Lists the shard's graphs that are wanted, then adds facts by their content, and maps their ids to ours. */
+/* Lists the shard's graphs that are wanted, and the runs that are left out because one of theirs is not. */
+static int select_graphs(struct merge *m, struct err *err)
+{
+	int64_t n;
+
+	if (sql_run(m->s, err, "CREATE TEMP TABLE wanted AS SELECT id FROM shard.graph WHERE ?1 IS NULL OR"
+		" NOT name REGEXP ?1", "t", m->without) < 0 ||
+		sql_exec(m->s, "CREATE TEMP TABLE left_out AS SELECT DISTINCT c.run FROM shard.chain c"
+		" JOIN shard.space p ON p.id = c.space WHERE p.graph NOT IN wanted", err) < 0 ||
+		sql_int(m->s, err, &n, "SELECT count(*) FROM left_out", "") < 0)
+		return -1;
+	m->left_out += (uint64_t)n;
+	return 0;
+}
+
+/* Adds facts about the wanted graphs by their content, and fills the tables that map their ids to ours. */
 static int map_facts(struct merge *m, struct err *err)
 {
-	if (sql_run(m->s, err, "CREATE TEMP TABLE wanted AS SELECT id FROM shard.graph WHERE ?1 IS NULL OR"
-		" NOT name REGEXP ?1", "t", m->without) < 0)
-		return -1;
 	return sql_exec(m->s,
 		"INSERT OR IGNORE INTO main.machine (description) SELECT description FROM shard.machine;"
 		"INSERT OR IGNORE INTO main.environment (hash, machine, "
@@ -391,12 +403,11 @@ static int merge_shard(struct merge *m, struct err *err)
 	int rc;
 
 	if (sql_write(m->s, err) < 0 || last_blob(m, &blob, err) < 0 || last_space(m, &space, err) < 0 ||
-		map_facts(m, err) < 0 || check_new_blobs(m, blob, err) < 0 || check_new_spaces(m, space, err) < 0 ||
-		store_commit(m->s, err) < 0)
+		select_graphs(m, err) < 0 || map_facts(m, err) < 0 || check_new_blobs(m, blob, err) < 0 ||
+		check_new_spaces(m, space, err) < 0 || store_commit(m->s, err) < 0)
 		return -1;
-	while ((rc = sql_int(m->s, err, &run, "SELECT min(id) FROM shard.run WHERE id > ? AND id NOT IN"
-		" (SELECT run FROM shard.chain c JOIN shard.space p ON p.id = c.space WHERE p.graph NOT IN wanted)",
-		"i", run)) == 1)
+	while ((rc = sql_int(m->s, err, &run, "SELECT min(id) FROM shard.run WHERE id > ? AND id NOT IN left_out", "i",
+		run)) == 1)
 		if (merge_run(m, run, err) < 0)
 			return -1;
 	return rc;
@@ -425,7 +436,7 @@ static int merge_one(struct merge *m, struct err *err)
 	rc = attach(m, err);
 	if (rc == 0) {
 		rc = merge_shard(m, err) < 0 ? blame(m, err) : 0;
-		sql_exec(m->s, "DROP TABLE IF EXISTS temp.wanted;"
+		sql_exec(m->s, "DROP TABLE IF EXISTS temp.wanted; DROP TABLE IF EXISTS temp.left_out;"
 			" DROP TABLE IF EXISTS temp.map_environment; DROP TABLE IF EXISTS temp.map_graph;"
 			" DROP TABLE IF EXISTS temp.map_space", &ignored);
 		/* Its statements must be gone before it can be detached. */
@@ -435,6 +446,22 @@ static int merge_one(struct merge *m, struct err *err)
 	drop_file(m->snapshot);
 	m->snapshot = NULL;
 	return rc;
+}
+
+static void tell(const struct merge *m, const struct request *r)
+{
+	unsigned long long runs = m->runs, steps = m->steps, left_out = m->left_out;
+
+	if (r->format == EMIT_JSON) {
+		printf("{\"shards\": %d, \"new_runs\": %llu, \"new_steps\": %llu, \"runs_left_out\": %llu}\n",
+			r->n_words, runs, steps, left_out);
+		return;
+	}
+	printf("%s: %llu new runs and %llu new steps from %d shard%s", store_path(m->s), runs, steps, r->n_words,
+		r->n_words == 1 ? "" : "s");
+	if (m->without)
+		printf("; %llu run%s left out", left_out, left_out == 1 ? "" : "s");
+	printf("\n");
 }
 
 int cmd_merge(struct request *r, struct err *err)
@@ -451,12 +478,7 @@ int cmd_merge(struct request *r, struct err *err)
 		rc = merge_one(&m, err);
 	}
 	progress_end(&m.progress);
-	if (rc == 0 && r->format == EMIT_JSON)
-		printf("{\"shards\": %d, \"new_runs\": %llu, \"new_steps\": %llu}\n", r->n_words,
-			(unsigned long long)m.runs, (unsigned long long)m.steps);
-	else if (rc == 0)
-		printf("%s: %llu new runs and %llu new steps from %d shard%s\n", store_path(m.s),
-			(unsigned long long)m.runs, (unsigned long long)m.steps, r->n_words, r->n_words == 1 ? ""
-			: "s");
+	if (rc == 0)
+		tell(&m, r);
 	return rc;
 }

@@ -58,7 +58,7 @@ static void graphs_can_be_left_out(void)
 	CHECK(make("l3.sqlite", 9, 1, 10, "h"));
 	CHECK_INT(sh("$S merge all.sqlite l1.sqlite l2.sqlite l3.sqlite"), 0);
 	CHECK_INT(sh("$S merge lout.sqlite all.sqlite --without '^g$'"), 0);
-	CHECK_SAYS("2 new runs and 70 new steps from 1 shard");
+	CHECK_SAYS("2 new runs and 70 new steps from 1 shard; 2 runs left out\n");
 	same_steps("lout.sqlite", "l2.sqlite l3.sqlite");
 	CHECK_INT(sh("$S verify lout.sqlite && $S query lout.sqlite --csv 'SELECT count(*) FROM graph'"), 0);
 	CHECK_SAYS("\n2\n");
