@@ -32,7 +32,8 @@ static int try_one(struct subject *s, struct device *d, struct compiled *own, co
 	struct check_result check = {0};
 	struct numbers numbers = {0};
 	struct compiled tuned = {0};
-	struct numbers_job job = {d, s->space, &s->original, config, NULL, own, &tuned, 0, COMPILE_APPLIED};
+	struct numbers_job job = {.device = d, .space = s->space, .original = &s->original, .config = config,
+		.own = own, .tuned = &tuned};
 	double difference, allowed;
 	int rc = -1;
 

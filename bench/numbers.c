@@ -117,8 +117,8 @@ static void print_rows(const struct bench *b, const struct comparison *tuned, co
 static int tell_rule(struct bench *b, struct err *err)
 {
 	struct numbers n;
-	struct numbers_job job = {b->d, b->subject.space, &b->subject.original, b->config, NULL, &b->side[OWN],
-		&b->side[TUNED], 0, COMPILE_APPLIED};
+	struct numbers_job job = {.device = b->d, .space = b->subject.space, .original = &b->subject.original,
+		.config = b->config, .own = &b->side[OWN], .tuned = &b->side[TUNED]};
 	double difference, allowed, start = now_seconds();
 
 	if (numbers_check(&n, &job, err) < 0)

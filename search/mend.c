@@ -1,16 +1,19 @@
 /*
- * mend.c - see the header. Rules are taken back one at a time, never two: the first answer whose numbers are right
- * stays. If none is, all that the last kind decided is taken back.
+ * mend.c - see the header. Rules are taken back one at a time: the first answer whose numbers are right stays. If none
+ * is, before other kinds those are taken back together without which the numbers were less wrong. If that does not help
+ * either, all that the last kind decided is taken back.
  */
 #include "search/mend.h"
 
 #include <stdio.h>
+#include <string.h>
 #include "base/stop.h"
 #include "base/talk.h"
 #include "search/ruled.h"
 
 #define COMPARING_SECONDS 30.0 /* as numbers_job.seconds */
 #define TRIES 4 /* rules at most: each takes a compilation, and comparing the numbers */
+#define LESS 0.9 /* of what was too much is clearly less */
 
 /* The configuration without the rule becomes the hunt's. */
 static void drop(struct hunt *h, const struct ruled *p, const uint8_t *config)
@@ -33,29 +36,45 @@ static void adopt(struct verdict *v, struct hunt *h, const struct ruled *p, cons
 	drop(h, p, config);
 }
 
-/* Compares the numbers of a configuration's program with those of the compiler's own, both compiled if need be. */
-static int compare(struct hunt *h, struct device *d, const uint8_t *config, struct numbers *out, struct err *err)
+/* What answers are compared with: compiled once, however many answers there are. */
+struct theirs {
+	struct device *device;
+	struct compiled own;
+	struct numbers_kept kept;
+};
+
+static int theirs_forget(struct theirs *t, struct err *err)
+{
+	int rc = device_drop(t->device, &t->own, err);
+
+	if (numbers_forget(&t->kept, t->device, rc == 0 ? err : NULL) < 0)
+		rc = -1;
+	compiled_release(&t->own);
+	return rc;
+}
+
+/* Compares the numbers of a configuration's program with those of the compiler's own. */
+static int compare(struct hunt *h, struct theirs *t, const uint8_t *config, struct numbers *out, struct err *err)
 {
 	struct subject *u = &h->lab->subject;
-	struct compiled own = {0}, tuned = {0};
-	struct numbers_job job = {d, h->s, &u->original, config, NULL, &own, &tuned, COMPARING_SECONDS,
-		h->lab->how};
+	struct compiled tuned = {0};
+	struct numbers_job job = {.device = t->device, .space = h->s, .original = &u->original, .config = config,
+		.own = &t->own, .tuned = &tuned, .seconds = COMPARING_SECONDS, .how = h->lab->how, .kept = &t->kept};
 	struct buf module = {0};
 	int rc = lab_answer(h->lab, config, &module, err);
 
 	job.module = h->lab->how >= COMPILE_CODEGEN ? &module : NULL; /* a form of the answer (form.h) */
 	*out = (struct numbers){0};
+	if (rc == 0 && !t->own.handle)
+		rc = spare_compile(&u->opened.spares, t->device, COMPILE_DEFAULT, &u->original, 0, &t->own, err);
 	if (rc == 0)
-		rc = spare_compile(&u->opened.spares, d, COMPILE_DEFAULT, &u->original, 0, &own, err);
-	if (rc == 0)
-		rc = spare_compile(&u->opened.spares, d, h->lab->how, &module, 0, &tuned, err);
-	if (rc == 0 && own.outcome == OUTCOME_OK)
+		rc = spare_compile(&u->opened.spares, t->device, h->lab->how, &module, 0, &tuned, err);
+	if (rc == 0 && t->own.outcome == OUTCOME_OK)
 		out->outcome = tuned.outcome;
-	if (rc == 0 && own.outcome == OUTCOME_OK && tuned.outcome == OUTCOME_OK)
+	if (rc == 0 && t->own.outcome == OUTCOME_OK && tuned.outcome == OUTCOME_OK)
 		rc = numbers_check(out, &job, err);
-	if (device_drop(d, &own, rc == 0 ? err : NULL) < 0 || device_drop(d, &tuned, rc == 0 ? err : NULL) < 0)
+	if (device_drop(t->device, &tuned, rc == 0 ? err : NULL) < 0)
 		rc = -1;
-	compiled_release(&own);
 	compiled_release(&tuned);
 	buf_release(&module);
 	return rc;
@@ -82,36 +101,96 @@ static void give_up(struct hunt *h)
 	mem_free(dflt);
 }
 
-int mend_before_others(struct hunt *h, struct device *d, struct err *err)
+/* By how much a kind of input refuses. */
+static double excess(const struct numbers_on *on)
 {
-	struct numbers said;
-	struct ruled *part;
-	uint8_t *config;
-	size_t n;
-	int rc;
+	if (on->unlike > on->unlike_allowed)
+		return (double)on->unlike / (double)(1 + on->unlike_allowed);
+	return on->allowed > 0 ? on->difference / on->allowed : 0;
+}
 
-	if (!h->s->ops->rule || device_info(d)->kind != COST_MEASURED || !device_info(d)->can_run)
-		return 0;
-	rc = compare(h, d, h->config, &said, err);
-	if (rc < 0 || said.outcome == OUTCOME_OK || said.silent)
-		return rc;
-	config = MEM_NEW(2 * h->s->n_sites + 1, uint8_t);
-	part = ruled_list(h, config + h->s->n_sites, &n);
-	for (size_t i = 0; n > 1 && i < n && i < TRIES && rc == 0 && said.outcome != OUTCOME_OK; i++) {
+/* Tries without each rule alone until the numbers are right. Sets helped[i] if they are less wrong without rule i. */
+static int try_each(struct hunt *h, struct theirs *t, const struct ruled *part, size_t n, bool *helped, uint8_t *config,
+	struct numbers *said, struct err *err)
+{
+	enum inputs first = t->kept.refused;
+	double before = excess(&said->on[first]);
+	int rc = 0;
+
+	for (size_t i = 0; n > 1 && i < n && rc == 0 && said->outcome != OUTCOME_OK; i++) {
 		char name[80];
 		ruled_name(h, &part[i], name, sizeof name);
-		talk("the numbers are refused: %s; once more without what follows the rule %s", said.detail, name);
+		talk("the numbers are refused: %s; once more without what follows the rule %s", said->detail, name);
 		ruled_without(h, part[i].rule, h->config, config + h->s->n_sites, config);
-		rc = compare(h, d, config, &said, err);
-		if (rc == 0 && said.outcome == OUTCOME_OK)
+		t->kept.refused = first;
+		rc = compare(h, t, config, said, err);
+		helped[i] = rc == 0 && excess(&said->on[first]) < LESS * before;
+		if (rc == 0 && said->outcome == OUTCOME_OK)
 			drop(h, &part[i], config);
 	}
-	if (rc == 0 && said.outcome != OUTCOME_OK) {
-		talk("the numbers are refused: %s; so the program is left as it is", said.detail);
+	return rc;
+}
+
+/* Tries without all the rules that helped, if there are several. */
+static int try_together(struct hunt *h, struct theirs *t, const struct ruled *part, size_t n, const bool *helped,
+	uint8_t *config, struct numbers *said, struct err *err)
+{
+	size_t k = 0;
+	int rc;
+
+	memcpy(config, h->config, h->s->n_sites);
+	for (size_t i = 0; i < n; i++)
+		if (helped[i]) {
+			ruled_without(h, part[i].rule, config, config + h->s->n_sites, config);
+			k++;
+		}
+	if (k < 2)
+		return 0;
+	talk("the numbers are refused: %s; once more without what follows any of %zu rules that made them worse",
+		said->detail, k);
+	rc = compare(h, t, config, said, err);
+	for (size_t i = 0; i < n && rc == 0 && said->outcome == OUTCOME_OK; i++)
+		if (helped[i])
+			drop(h, &part[i], config);
+	return rc;
+}
+
+/* The numbers of the hunt's configuration are refused, as *said says: takes back what makes them so. */
+static int take_back(struct hunt *h, struct theirs *t, struct numbers *said, struct err *err)
+{
+	uint8_t *config = MEM_NEW(2 * h->s->n_sites + 1, uint8_t);
+	bool helped[TRIES] = {false};
+	struct ruled *part;
+	size_t n, tries;
+	int rc;
+
+	part = ruled_list(h, config + h->s->n_sites, &n);
+	tries = n < TRIES ? n : TRIES;
+	rc = try_each(h, t, part, tries, helped, config, said, err);
+	if (rc == 0 && said->outcome != OUTCOME_OK)
+		rc = try_together(h, t, part, tries, helped, config, said, err);
+	if (rc == 0 && said->outcome != OUTCOME_OK) {
+		talk("the numbers are refused: %s; so the program is left as it is", said->detail);
 		give_up(h);
 	}
 	mem_free(part);
 	mem_free(config);
+	return rc;
+}
+
+int mend_before_others(struct hunt *h, struct device *d, struct err *err)
+{
+	struct theirs t = {.device = d};
+	struct numbers said;
+	int rc;
+
+	if (!h->s->ops->rule || device_info(d)->kind != COST_MEASURED || !device_info(d)->can_run)
+		return 0;
+	rc = compare(h, &t, h->config, &said, err);
+	if (rc == 0 && said.outcome != OUTCOME_OK && !said.silent)
+		rc = take_back(h, &t, &said, err);
+	if (theirs_forget(&t, rc == 0 ? err : NULL) < 0)
+		rc = -1;
 	return rc;
 }
 

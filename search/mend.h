@@ -19,7 +19,8 @@ int mend_answer(struct verdict *v, struct hunt *h, const struct verdict_options 
 
 /*
  * The same before other kinds go on with what this one made, as theirs is not the rule that makes numbers wrong. What
- * is left is h->config without the choices of one rule, or without any.
+ * is left is h->config without the choices of one rule, or of the rules that all made the numbers worse, or without
+ * any.
  */
 int mend_before_others(struct hunt *h, struct device *d, struct err *err);
 

@@ -15,16 +15,27 @@
 /* The programs that are compared. The last two are in 64 bits. */
 enum side { OWN, TUNED, READ_BACK, PLAIN, EXACT, TUNED_EXACT, SIDES };
 
+/* What is not given is compiled when first wanted. */
 struct check {
 	const struct numbers_job *job;
 	bool fresh;
-	bool none[SIDES];			 /* in 64 bits, there is no such program */
-	struct compiled more[SIDES - READ_BACK]; /* compiled when first wanted */
+	struct numbers_kept *kept; /* READ_BACK to EXACT */
+	struct numbers_side exact; /* TUNED_EXACT */
 };
+
+static struct numbers_side *side_of(struct check *c, enum side side)
+{
+	return side == TUNED_EXACT ? &c->exact : &c->kept->side[side - READ_BACK];
+}
+
+static bool has_none(struct check *c, enum side side)
+{
+	return side >= READ_BACK && side_of(c, side)->none;
+}
 
 static struct compiled *program_of(struct check *c, enum side side)
 {
-	return side == OWN ? c->job->own : side == TUNED ? c->job->tuned : &c->more[side - READ_BACK];
+	return side == OWN ? c->job->own : side == TUNED ? c->job->tuned : &side_of(c, side)->program;
 }
 
 /* The configuration of one of our programs; freed by the caller. */
@@ -86,7 +97,7 @@ static int compile_exact(struct check *c, enum side side, const struct buf *modu
 	if (rc == 0 && p->outcome == OUTCOME_OK &&
 		!room_for(d, p->peak_bytes, "it", ROOM_OF_ALL, p->detail, sizeof p->detail))
 		p->outcome = OUTCOME_OOM;
-	c->none[side] |= p->outcome != OUTCOME_OK;
+	side_of(c, side)->none |= p->outcome != OUTCOME_OK;
 	buf_release(&wide);
 	return rc;
 }
@@ -117,8 +128,8 @@ static int ensure(struct check *c, enum side side, struct err *err)
 	return compile(c, side, err);
 }
 
-/* Compares a and b. If inputs are nudged, they are so for b, and for a as well if a computes in 64 bits. */
-static int compare(struct check *c, enum side a, enum side b, enum inputs inputs, uint8_t nudged,
+/* compare(), of what is not known yet. */
+static int ask(struct check *c, enum side a, enum side b, enum inputs inputs, uint8_t nudged,
 	struct comparison *out, struct err *err)
 {
 	struct compare_options o = {.inputs = inputs, .nudged = nudged, .both = nudged && a >= EXACT,
@@ -133,6 +144,21 @@ static int compare(struct check *c, enum side a, enum side b, enum inputs inputs
 	out->outcome = x->outcome != OUTCOME_OK ? x->outcome : y->outcome;
 	snprintf(out->detail, sizeof out->detail, "%s", x->outcome != OUTCOME_OK ? x->detail : y->detail);
 	return 0;
+}
+
+/* Compares a and b. If inputs are nudged, they are so for b, and for a as well if a computes in 64 bits. */
+static int compare(struct check *c, enum side a, enum side b, enum inputs inputs, uint8_t nudged,
+	struct comparison *out, struct err *err)
+{
+	bool kept = b != TUNED && b != TUNED_EXACT;
+	int rc;
+
+	if (kept && numbers_recall(c->kept, a, b, inputs, nudged, out))
+		return 0;
+	rc = ask(c, a, b, inputs, nudged, out, err);
+	if (rc == 0 && kept && out->outcome == OUTCOME_OK)
+		numbers_note(c->kept, a, b, inputs, nudged, out);
+	return rc;
 }
 
 const char *numbers_inputs(const struct numbers *n, enum inputs i)
@@ -216,9 +242,9 @@ static int compare_exact(struct check *c, enum inputs i, struct trial *t, int wh
 {
 	static const enum side with[] = {OWN, TUNED, TUNED_EXACT};
 
-	if (c->none[EXACT] || c->none[with[which]])
+	if (has_none(c, EXACT) || has_none(c, with[which]))
 		return 0;
-	if (!c->more[EXACT - READ_BACK].handle)
+	if (!program_of(c, EXACT)->handle)
 		talk("its numbers differ by more than nudged inputs do; computing them in 64 bits to see why");
 	return compare(c, EXACT, with[which], i, 0, &t->exact[which], err);
 }
@@ -320,18 +346,29 @@ static void say_why_silent(struct numbers *out)
 			"run, gives no finite number, or changes as much by rounding alone");
 }
 
+/* The k-th kind of input to ask, if one is to be the first. */
+static enum inputs number_of(int k, enum inputs first)
+{
+	return k == 0 ? first : k <= (int)first ? (enum inputs)(k - 1) : (enum inputs)k;
+}
+
 int numbers_check(struct numbers *out, const struct numbers_job *job, struct err *err)
 {
 	double start = now_seconds();
-	struct check c = {.job = job, .fresh = memmem(job->original->data, job->original->len, "rng", 3)};
+	struct numbers_kept here = {0};
+	struct check c = {.job = job, .fresh = memmem(job->original->data, job->original->len, "rng", 3),
+		.kept = job->kept ? job->kept : &here};
 	int rc = 0;
 
 	*out = (struct numbers){.given = device_info(job->device)->inputs != 0};
-	for (int i = 0; i < INPUTS_COUNT && rc == 0 && out->outcome == OUTCOME_OK; i++) {
+	for (int k = 0; k < INPUTS_COUNT && rc == 0 && out->outcome == OUTCOME_OK; k++) {
 		struct trial t = {0};
-		if (!time_for_another(out, job, now_seconds() - start, i))
+		enum inputs i = number_of(k, c.kept->refused);
+		if (!time_for_another(out, job, now_seconds() - start, k))
 			break;
-		rc = check_on(&c, out, (enum inputs)i, &t, err);
+		rc = check_on(&c, out, i, &t, err);
+		if (out->outcome != OUTCOME_OK)
+			c.kept->refused = i;
 		trial_release(&t);
 	}
 	if (rc == 0 && out->outcome == OUTCOME_OK && !any_told(out)) {
@@ -339,11 +376,10 @@ int numbers_check(struct numbers *out, const struct numbers_job *job, struct err
 		out->silent = true;
 		say_why_silent(out);
 	}
-	for (int i = 0; i < SIDES - READ_BACK; i++) {
-		if (rc == 0 && c.more[i].handle)
-			rc = device_drop(job->device, &c.more[i], err);
-		compiled_release(&c.more[i]);
-	}
+	if (numbers_drop(&c.exact, job->device, rc == 0 ? err : NULL) < 0)
+		rc = -1;
+	if (numbers_forget(&here, job->device, rc == 0 ? err : NULL) < 0)
+		rc = -1;
 	return rc;
 }
 

@@ -49,7 +49,7 @@
 #ifndef SEARCH_NUMBERS_H
 #define SEARCH_NUMBERS_H
 
-#include "device/device.h"
+#include "search/numbers_kept.h"
 #include "space/space.h"
 
 struct numbers_on { /* what one kind of input said */
@@ -83,6 +83,7 @@ struct numbers_job {
 	/* once a kind of input told something: no further kind that would end later than this; 0: all */
 	double seconds;
 	enum compile_how how; /* the tuned one was compiled; 0: COMPILE_APPLIED */
+	struct numbers_kept *kept; /* by the caller, from one check of this original to the next; NULL: nothing is */
 };
 
 int numbers_check(struct numbers *out, const struct numbers_job *job, struct err *err);

@@ -46,8 +46,8 @@ static int compare(struct verdict *v, struct lab *lab, const uint8_t *config, st
 	struct compiled side[2] = {{0}, {0}};
 	const struct buf *original = &lab->subject.original;
 	struct buf module = {0};
-	struct numbers_job job = {d, lab->space, original, config, NULL, &side[0], &side[1], PARTS_SECONDS,
-		COMPILE_APPLIED};
+	struct numbers_job job = {.device = d, .space = lab->space, .original = original, .config = config,
+		.own = &side[0], .tuned = &side[1], .seconds = PARTS_SECONDS};
 	int rc = lab->space->ops->apply_whole(lab->space, config, &module, err);
 
 	if (rc == 0)

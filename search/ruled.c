@@ -58,7 +58,7 @@ struct ruled *ruled_list(const struct hunt *h, const uint8_t *before, size_t *n)
 
 void ruled_without(const struct hunt *h, uint32_t rule, const uint8_t *of, const uint8_t *before, uint8_t *out)
 {
-	memcpy(out, of, h->s->n_sites);
+	memmove(out, of, h->s->n_sites);
 	for (uint32_t i = 0; i < h->s->n_sites; i++)
 		if (rule_of(h, i, of[i]) == rule)
 			out[i] = before[i];

@@ -16,7 +16,7 @@ struct ruled { /* what follows one rule, and did not in the configuration before
 
 /* Lists the rules of what differs from `before`, the one that is believed to gain least first; the caller frees it. */
 struct ruled *ruled_list(const struct hunt *h, const uint8_t *before, size_t *n);
-/* Writes a configuration like `of`, but as before where it follows the rule and did not. */
+/* Writes a configuration like `of`, which may be `out`, but as before where it follows the rule and did not. */
 void ruled_without(const struct hunt *h, uint32_t rule, const uint8_t *of, const uint8_t *before, uint8_t *out);
 /* The rule's name: what comes before the colon in the words for a choice. */
 void ruled_name(const struct hunt *h, const struct ruled *r, char *name, size_t room);

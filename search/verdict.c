@@ -141,9 +141,9 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 		(!lab->space->ops->apply_whole || lab->space->ops->prepares)) { /* parts.h does it for the others */
 		struct compiled whole = {0};
 		struct buf module = {0};
-		struct numbers_job job = {d, lab->space, &lab->subject.original, config, NULL, &c[0],
-			lab->space->ops->prepares ? &whole : &c[1], fmax(NUMBERS_SECONDS, NUMBERS_PAIRS * k->pair),
-			lab->how};
+		struct numbers_job job = {.device = d, .space = lab->space, .original = &lab->subject.original,
+			.config = config, .own = &c[0], .tuned = lab->space->ops->prepares ? &whole : &c[1],
+			.seconds = fmax(NUMBERS_SECONDS, NUMBERS_PAIRS * k->pair), .how = lab->how};
 		k->compared = true;
 		if (lab->how >= COMPILE_CODEGEN)
 			rc = lab_answer(lab, config, &module, err);

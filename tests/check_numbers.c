@@ -152,7 +152,8 @@ enum { OWN = 1, TUNED, READ_BACK, UNFUSED, TUNED_EXACT, EXACT };
 struct script {
 	struct device d;
 	const struct row *row;
-	uint32_t compiled, applied, lost;
+	uint32_t compiled, applied, dropped, lost;
+	struct numbers_kept *kept;
 	bool everywhere; /* the row is so on every kind of input */
 };
 
@@ -175,7 +176,8 @@ static int script_compile(struct device *d, enum compile_how how, const char *fo
 
 static int script_drop(struct device *d, uint32_t handle, struct err *err)
 {
-	(void)d, (void)handle, (void)err;
+	(void)handle, (void)err;
+	((struct script *)d)->dropped++;
 	return 0;
 }
 
@@ -228,8 +230,8 @@ static bool check(struct script *s, struct numbers *n)
 {
 	uint8_t *config = MEM_NEW(subject.space->n_sites + 1, uint8_t);
 	struct compiled own = {.handle = OWN, .generation = 1}, tuned = {.handle = TUNED, .generation = 1};
-	struct numbers_job job = {&s->d, subject.space, &subject.original, config, NULL, &own, &tuned, 0,
-		COMPILE_APPLIED};
+	struct numbers_job job = {.device = &s->d, .space = subject.space, .original = &subject.original,
+		.config = config, .own = &own, .tuned = &tuned, .kept = s->kept};
 	struct err err = {0};
 	bool ok;
 
@@ -318,6 +320,24 @@ static void chaos_does_not_speak(void)
 	}
 }
 
+/* Only what is made of the tuned program is compiled for each check. */
+static void kept_programs_are_not_compiled_again(void)
+{
+	struct numbers_kept kept = {0};
+	struct script s = {.row = row_of("more"), .kept = &kept};
+	struct err err = {0};
+	struct numbers n;
+
+	for (uint32_t again = 0; again < 3 && check(&s, &n); again++) {
+		CHECK_INT(n.outcome, OUTCOME_WRONG_NUMBERS);
+		CHECK_INT(s.compiled, 4 + again);
+		CHECK_INT(s.dropped, 1 + again);
+		s.applied = TUNED_EXACT - READ_BACK;
+	}
+	CHECK(numbers_forget(&kept, &s.d, &err) == 0);
+	CHECK_INT(s.dropped, 3 + NUMBERS_KEPT);
+}
+
 int main(void)
 {
 	struct err err = {0};
@@ -328,6 +348,7 @@ int main(void)
 		RUN(the_rule);
 		RUN(silence_is_no_proof);
 		RUN(words);
+		RUN(kept_programs_are_not_compiled_again);
 		RUN(chaos_does_not_speak);
 	}
 	subject_release(&subject);

@@ -45,9 +45,8 @@ static void program(const char *path)
 		timing_release(&w);
 	}
 	space_random(s.space, 0.5, &r, b);
-	CHECK(numbers_check(&numbers, &(struct numbers_job){device, s.space, &s.original, b, NULL, &own, &tuned, 0,
-		COMPILE_APPLIED},
-		&err) == 0);
+	CHECK(numbers_check(&numbers, &(struct numbers_job){.device = device, .space = s.space, .original = &s.original,
+		.config = b, .own = &own, .tuned = &tuned}, &err) == 0);
 	if (!CHECK_INT(numbers.outcome, OUTCOME_OK))
 		printf("\t%s\n", numbers.detail);
 	for (int i = 0; i < INPUTS_COUNT; i++)

@@ -134,7 +134,8 @@ static enum outcome judge(struct subject *s, const uint8_t *config, const struct
 	struct numbers *n)
 {
 	struct compiled tuned = {0};
-	struct numbers_job job = {device, s->space, &s->original, config, module, own, &tuned, 0, COMPILE_APPLIED};
+	struct numbers_job job = {.device = device, .space = s->space, .original = &s->original, .config = config,
+		.module = module, .own = own, .tuned = &tuned};
 	struct err err = {0};
 
 	*n = (struct numbers){0};
