@@ -31,6 +31,7 @@ import language
 import learners
 import matters
 import mobile
+import narrow
 import other
 import physics
 import pictures
@@ -51,7 +52,7 @@ FOLDERS = {
     "train": ("0.8.1", sequence, vision, other),
     "loops": ("0.8.1", physics, chance),
     "steps": ("0.10.2", language, pictures, hearing, unlike, gatherings, learners, solvers, matters, sundry,
-              angles, windows, chosen),
+              angles, windows, chosen, narrow),
     "strangers": ("0.10.2", strange_models, strange_numbers),
     "halves": ("0.10.2", halves, half_steps),
     "held-out": ("0.8.1", held_out, mobile),
