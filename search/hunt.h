@@ -109,6 +109,11 @@ struct hunt_step { /* a candidate that was kept */
 	double delta, se; /* what it is credited with, seconds of the program, and how far that may be off */
 };
 
+struct hunt_withdrawn { /* what was taken back because it made the program compute other numbers (mend.h) */
+	uint32_t places;	    /* 0: nothing was */
+	char what[200], why[400]; /* clauses: "follows the rule ..."; what the numbers were like with it */
+};
+
 struct hunt_check { /* of the whole program against the default */
 	uint64_t evaluation;
 	double seconds, believed, whole, se; /* cost relative to the default, by the steps and by the whole program */
@@ -186,6 +191,7 @@ struct hunt {
 	size_t n_check, cap_check;
 	struct hunt_step *steps;
 	size_t n_steps, cap_steps;
+	struct hunt_withdrawn withdrawn; /* not saved */
 	uint32_t *order;	/* sweep */
 	uint32_t sweep_pos, sweep_kept;
 	uint32_t scheme, scheme_kept; /* the next one; steps kept when they began anew */

@@ -15,6 +15,24 @@
 #define TRIES 4 /* rules at most: each takes a compilation, and comparing the numbers */
 #define LESS 0.9 /* of what was too much is clearly less */
 
+static void note(struct hunt *h, const char *what, uint32_t places, const struct numbers *said)
+{
+	struct hunt_withdrawn *w = &h->withdrawn;
+
+	w->places = places;
+	snprintf(w->what, sizeof w->what, "%s", what);
+	snprintf(w->why, sizeof w->why, "%s", said->detail);
+}
+
+void mend_words(const struct hunt *h, struct buf *out)
+{
+	const struct hunt_withdrawn *w = &h->withdrawn;
+
+	if (w->places)
+		buf_addf(out, "What %s was taken back in %u place%s: with it, %.250s.", w->what, w->places,
+			w->places == 1 ? "" : "s", w->why);
+}
+
 /* The configuration without the rule becomes the hunt's. */
 static void drop(struct hunt *h, const struct ruled *p, const uint8_t *config)
 {
@@ -28,11 +46,13 @@ static void drop(struct hunt *h, const struct ruled *p, const uint8_t *config)
 static void adopt(struct verdict *v, struct hunt *h, const struct ruled *p, const char *what, const uint8_t *config,
 	const struct verdict *mended)
 {
-	struct numbers was = v->numbers;
+	struct buf words = {0};
 
+	note(h, what, p->places, &v->numbers);
+	mend_words(h, &words);
 	*v = *mended;
-	snprintf(v->compared, sizeof v->compared, "What %s was taken back in %u place%s: with it, %.250s. %.350s", what,
-		p->places, p->places == 1 ? "" : "s", was.detail, mended->compared);
+	snprintf(v->compared, sizeof v->compared, "%.440s %.350s", words.data, mended->compared);
+	buf_release(&words);
 	drop(h, p, config);
 }
 
@@ -91,12 +111,20 @@ static struct ruled everything(const struct hunt *h, uint8_t *config)
 	return all;
 }
 
+static void words_for_all(const struct hunt *h, char *what, size_t room)
+{
+	snprintf(what, room, "the kind %s decided", h->s->ops->kind->name);
+}
+
 /* Takes everything back. */
-static void give_up(struct hunt *h)
+static void give_up(struct hunt *h, const struct numbers *said)
 {
 	uint8_t *dflt = MEM_NEW(h->s->n_sites + 1, uint8_t);
 	struct ruled all = everything(h, dflt);
+	char what[100];
 
+	words_for_all(h, what, sizeof what);
+	note(h, what, all.places, said);
 	drop(h, &all, dflt);
 	mem_free(dflt);
 }
@@ -109,24 +137,43 @@ static double excess(const struct numbers_on *on)
 	return on->allowed > 0 ? on->difference / on->allowed : 0;
 }
 
+/* Several rules in words: "follows the rules a, b". */
+struct blamed {
+	uint32_t rules, places;
+	char what[sizeof ((struct hunt_withdrawn *)NULL)->what];
+};
+
+static void blame(struct blamed *b, const struct hunt *h, const struct ruled *p)
+{
+	size_t n = strlen(b->what);
+	char name[80];
+
+	ruled_name(h, p, name, sizeof name);
+	snprintf(b->what + n, sizeof b->what - n, "%s%s", b->rules ? ", " : "", name);
+	b->rules++;
+	b->places += p->places;
+}
+
 /* Tries without each rule alone until the numbers are right. Sets helped[i] if they are less wrong without rule i. */
 static int try_each(struct hunt *h, struct theirs *t, const struct ruled *part, size_t n, bool *helped, uint8_t *config,
 	struct numbers *said, struct err *err)
 {
 	enum inputs first = t->kept.refused;
-	double before = excess(&said->on[first]);
+	const struct numbers was = *said;
 	int rc = 0;
 
 	for (size_t i = 0; n > 1 && i < n && rc == 0 && said->outcome != OUTCOME_OK; i++) {
-		char name[80];
-		ruled_name(h, &part[i], name, sizeof name);
-		talk("the numbers are refused: %s; once more without what follows the rule %s", said->detail, name);
+		struct blamed b = {.what = "follows the rule "};
+		blame(&b, h, &part[i]);
+		talk("the numbers are refused: %s; once more without what %s", said->detail, b.what);
 		ruled_without(h, part[i].rule, h->config, config + h->s->n_sites, config);
 		t->kept.refused = first;
 		rc = compare(h, t, config, said, err);
-		helped[i] = rc == 0 && excess(&said->on[first]) < LESS * before;
-		if (rc == 0 && said->outcome == OUTCOME_OK)
+		helped[i] = rc == 0 && excess(&said->on[first]) < LESS * excess(&was.on[first]);
+		if (rc == 0 && said->outcome == OUTCOME_OK) {
+			note(h, b.what, b.places, &was);
 			drop(h, &part[i], config);
+		}
 	}
 	return rc;
 }
@@ -135,24 +182,27 @@ static int try_each(struct hunt *h, struct theirs *t, const struct ruled *part, 
 static int try_together(struct hunt *h, struct theirs *t, const struct ruled *part, size_t n, const bool *helped,
 	uint8_t *config, struct numbers *said, struct err *err)
 {
-	size_t k = 0;
+	struct blamed b = {.what = "follows the rules "};
+	const struct numbers was = *said;
 	int rc;
 
 	memcpy(config, h->config, h->s->n_sites);
 	for (size_t i = 0; i < n; i++)
 		if (helped[i]) {
 			ruled_without(h, part[i].rule, config, config + h->s->n_sites, config);
-			k++;
+			blame(&b, h, &part[i]);
 		}
-	if (k < 2)
+	if (b.rules < 2)
 		return 0;
-	talk("the numbers are refused: %s; once more without what follows any of %zu rules that made them worse",
-		said->detail, k);
+	talk("the numbers are refused: %s; once more without what %s", said->detail, b.what);
 	rc = compare(h, t, config, said, err);
-	for (size_t i = 0; i < n && rc == 0 && said->outcome == OUTCOME_OK; i++)
+	if (rc < 0 || said->outcome != OUTCOME_OK)
+		return rc;
+	note(h, b.what, b.places, &was);
+	for (size_t i = 0; i < n; i++)
 		if (helped[i])
 			drop(h, &part[i], config);
-	return rc;
+	return 0;
 }
 
 /* The numbers of the hunt's configuration are refused, as *said says: takes back what makes them so. */
@@ -171,7 +221,7 @@ static int take_back(struct hunt *h, struct theirs *t, struct numbers *said, str
 		rc = try_together(h, t, part, tries, helped, config, said, err);
 	if (rc == 0 && said->outcome != OUTCOME_OK) {
 		talk("the numbers are refused: %s; so the program is left as it is", said->detail);
-		give_up(h);
+		give_up(h, said);
 	}
 	mem_free(part);
 	mem_free(config);
@@ -239,9 +289,9 @@ static int mend_by_kind(struct verdict *v, struct hunt *h, const struct verdict_
 	struct err *err)
 {
 	struct ruled all = everything(h, config);
-	char what[SPACE_KIND_ROOM + 20];
+	char what[100];
 
-	snprintf(what, sizeof what, "the kind %s decided", h->s->ops->kind->name);
+	words_for_all(h, what, sizeof what);
 	return all.places ? ask_without(v, h, o, &all, what, config, err) : 0;
 }
 

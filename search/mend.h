@@ -24,4 +24,7 @@ int mend_answer(struct verdict *v, struct hunt *h, const struct verdict_options 
  */
 int mend_before_others(struct hunt *h, struct device *d, struct err *err);
 
+/* "What follows the rule ... was taken back in 3 places: with it, ..."; nothing if nothing was. */
+void mend_words(const struct hunt *h, struct buf *out);
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/talk.h"
 #include "device/backend.h"
 #include "hlo/compact.h"
+#include "search/mend.h"
 #include "search/output.h"
 
 #define LONG_BESIDE 5.0 /* seconds beside those of the search, from which on they are worth a line */
@@ -183,11 +184,14 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 	if (r->verdict->tuned && form.len)
 		buf_addf(out, "%s\n", form.data);
 	buf_release(&form);
-	if (r->first)
+	if (r->first) {
 		buf_addf(out, "First %llu evaluation%s of the kind %s in %.1f s: %llu kept%s\n",
 			(unsigned long long)r->first->evaluations, r->first->evaluations == 1 ? "" : "s",
 			r->first->s->ops->kind->name, hunt_seconds(r->first), (unsigned long long)r->first->kept,
 			r->before ? "" : ", and the program was left as it is");
+		mend_words(r->first, out);
+		buf_adds(out, r->first->withdrawn.places ? "\n" : "");
+	}
 	buf_addf(out,
 		"%llu evaluation%s in %.1f s: %llu measured, %llu cached, %llu kept, %llu refuted when measured again",
 		(unsigned long long)h->evaluations, h->evaluations == 1 ? "" : "s", hunt_seconds(h),

@@ -67,6 +67,20 @@ static void add_limits(struct json *j, const struct verdict *v)
 	json_end(j);
 }
 
+/* What was taken back because with it the numbers were others; null: nothing. */
+static void add_withdrawn(struct json *j, const struct hunt *h)
+{
+	if (!h->withdrawn.places) {
+		json_str(j, "taken_back", NULL);
+		return;
+	}
+	json_object(j, "taken_back");
+	json_str(j, "what", h->withdrawn.what);
+	json_uint(j, "places", h->withdrawn.places);
+	json_str(j, "because", h->withdrawn.why);
+	json_end(j);
+}
+
 static void add_verdict(struct json *j, const struct result *r)
 {
 	const struct verdict *v = r->verdict;
@@ -90,6 +104,7 @@ static void add_verdict(struct json *j, const struct result *r)
 		json_num(j, seconds ? "default_seconds" : "default", v->default_seconds);
 		json_num(j, seconds ? "tuned_seconds" : "tuned", v->tuned_seconds);
 		add_numbers(j, &v->numbers);
+		add_withdrawn(j, r->hunt);
 		json_uint(j, "instances", v->instances);
 		json_uint(j, "pairs", v->pairs);
 		json_uint(j, "compiled", v->compiled);
@@ -296,6 +311,7 @@ static void add_first(struct json *j, const struct result *r)
 	json_num(j, "seconds", hunt_seconds(r->first));
 	json_num(j, "gain_believed", hunt_gain(r->first));
 	json_num(j, "gain_believed_se", hunt_gain_se(r->first));
+	add_withdrawn(j, r->first);
 	json_end(j);
 }
 

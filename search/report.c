@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/opt.h"
 #include "base/page.h"
+#include "search/mend.h"
 #include "search/output.h"
 
 /* What the whole program said now and then: a dot with its 95% interval. */
@@ -336,12 +337,17 @@ static void add_page(struct buf *b, const struct hunt *h)
 static void add_first(struct buf *b, const struct result *r)
 {
 	const char *kind = r->first ? r->first->s->ops->kind->name : NULL;
+	struct buf words = {0};
 
-	if (kind)
+	if (kind) {
 		buf_addf(b, "<p>First came %llu evaluations of the kind %s, of which %llu were kept%s: "
 			"<a href='%s/report.html'>what was decided there</a>.</p>\n",
 			(unsigned long long)r->first->evaluations, kind, (unsigned long long)r->first->kept,
 			r->before ? "" : ", and the program was left as it is", kind);
+		mend_words(r->first, &words);
+		add_paragraph(b, words.data);
+	}
+	buf_release(&words);
 }
 
 void report_write(const struct result *r, struct buf *b)
