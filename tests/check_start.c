@@ -136,6 +136,21 @@ static void only_who_may_and_can(void)
 	close_bed(&b);
 }
 
+/* A rule costs a search two compilations, so it is only tried where these are a small share of its time. */
+static void dear_rules_are_not_tried(void)
+{
+	struct bed b;
+
+	if (!open_bed(&b))
+		return;
+	b.lab.subject.extract_seconds = 4;
+	CHECK_INT(begin(&b, b.apart, (struct hunt_options){.start = HUNT_BETTER, .seconds = 60}), HUNT_DEFAULT);
+	hunt_release(&b.h);
+	CHECK_INT(begin(&b, b.apart, (struct hunt_options){.start = HUNT_BETTER, .seconds = 600}), RULE);
+	hunt_release(&b.h);
+	close_bed(&b);
+}
+
 /* By this rule some sites are as greedy has them, the others as the default; without large kernels, all these. */
 static void large_kernels_are_taken_apart(void)
 {
@@ -168,6 +183,7 @@ int main(void)
 	RUN(a_better_rule_is_where_it_begins);
 	RUN(a_worse_rule_is_not);
 	RUN(only_who_may_and_can);
+	RUN(dear_rules_are_not_tried);
 	RUN(large_kernels_are_taken_apart);
 	return test_done();
 }
