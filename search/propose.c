@@ -269,11 +269,13 @@ bool hunt_propose(struct hunt *h)
 	for (int tries = 0; tries < 100; tries++) {
 		bool any = guide_pick(h->guide, &h->rng, &site, &choice);
 		bool alone = h->o.strategy == STRATEGY_GUIDED && h->o.propose == PROPOSE_SIGNED;
-		if (any && alone && (h->o.adapt || hunt_radius(h) == narrowest(h) || rng_below(&h->rng, 2))) {
+		bool near = any && alone &&
+			(h->o.adapt || hunt_radius(h) == narrowest(h) || rng_below(&h->rng, 2));
+		h->around = alone && !near;
+		if (near)
 			propose_with(h, site, choice);
-		} else { /* the paper's; and when all single flips were tried: further away */
+		else /* the paper's; and when all single flips were tried: further away */
 			propose_around(h, any ? site : (uint32_t)rng_below(&h->rng, h->s->n_sites));
-		}
 		if (h->n_flips)
 			return true;
 	}

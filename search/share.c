@@ -369,6 +369,7 @@ int hunt_offer(struct hunt *h, struct err *err)
 	taken = choose(h, &o);
 	if (rc == 0 && taken->n) {
 		hunt_take(h, taken->flip, taken->n);
+		h->around = false;
 		h->planned = taken->seconds;
 		h->alone = taken == &o.last && o.alone;
 		h->great = taken == &o.last && !o.alone;

@@ -99,8 +99,7 @@ static double plain_seconds(const struct hunt *h)
  * was cut after 8, of the 15 s that the search had.)
  *
  * Elsewhere a rule is hardly ever the start: of one in 274 searches of a hundred programs. And it must be compiled
- * twice, to be run alone and for a pair. (Of the 140 s that a language model's step of 37,000 instructions got, rules
- * that led nowhere took 63, and the steps of the other 76 took 14% off it.) So the share is small.
+ * twice, to be run alone and for a pair. So the share is small.
  */
 static bool is_affordable(const struct hunt *h)
 {
