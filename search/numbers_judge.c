@@ -58,7 +58,7 @@ static double allowed_exact(const struct trial *t, uint32_t k, double unit, doub
 	if (!right_exact(t, k, unit, allowed))
 		return allowed;
 	for (int i = 0; i < NUMBERS_NUDGES; i++)
-		allowed = fmax(allowed, FURTHER * output_of(&t->rounded[i], k)->max_rel);
+		allowed = fmax(allowed, YARDSTICKS * output_of(&t->rounded[i], k)->max_rel);
 	return fmax(allowed, t->long_way * fmin(unit, FLOAT_UNIT));
 }
 
