@@ -71,10 +71,10 @@ static void add_limits(struct json *j, const struct verdict *v)
 static void add_withdrawn(struct json *j, const struct hunt *h)
 {
 	if (!h->withdrawn.places) {
-		json_str(j, "taken_back", NULL);
+		json_str(j, "withdrawn", NULL);
 		return;
 	}
-	json_object(j, "taken_back");
+	json_object(j, "withdrawn");
 	json_str(j, "what", h->withdrawn.what);
 	json_uint(j, "places", h->withdrawn.places);
 	json_str(j, "because", h->withdrawn.why);

@@ -156,8 +156,8 @@ if v.get("numbers") != "ok" or chosen != ["depthwise-forward"]:
 page = open(sys.argv[1].replace("config.json", "report.html")).read()
 if "What follows the rule one-pass-variance was taken back in 1 place" not in page:
 	print("the page does not say so")
-if v["taken_back"]["what"] != "follows the rule one-pass-variance" or v["taken_back"]["places"] != 1:
-	print("config.json says", v["taken_back"])
+if v["withdrawn"]["what"] != "follows the rule one-pass-variance" or v["withdrawn"]["places"] != 1:
+	print("config.json says", v["withdrawn"])
 END
 )
 [ -z "$wrong" ] && echo "pass: what_makes_numbers_wrong_is_taken_back" ||
@@ -207,7 +207,7 @@ fi
 wrong=$(
 	grep -q 'once more without what follows the rule one-pass-variance' "$tmp/err" || cat "$tmp/err"
 	grep -q '"numbers":"ok"' "$tmp/said" || cat "$tmp/said"
-	grep -q '"taken_back":{"what":"follows the rule one-pass-variance","places":1,' "$tmp/said" || cat "$tmp/said"
+	grep -q '"withdrawn":{"what":"follows the rule one-pass-variance","places":1,' "$tmp/said" || cat "$tmp/said"
 	grep -q 'What follows the rule one-pass-variance was taken back in 1 place: with it, on' \
 		"$tmp/before/report.html" || echo "the page does not say so")
 [ -z "$wrong" ] && echo "pass: numbers_are_mended_before_others_go_on" ||
