@@ -153,11 +153,11 @@ static int compare(struct check *c, enum side a, enum side b, enum inputs inputs
 	bool kept = b != TUNED && b != TUNED_EXACT;
 	int rc;
 
-	if (kept && numbers_recall(c->kept, a, b, inputs, nudged, out))
+	if (kept && numbers_recall(c->kept, (uint8_t)a, (uint8_t)b, inputs, nudged, out))
 		return 0;
 	rc = ask(c, a, b, inputs, nudged, out, err);
 	if (rc == 0 && kept && out->outcome == OUTCOME_OK)
-		numbers_note(c->kept, a, b, inputs, nudged, out);
+		numbers_note(c->kept, (uint8_t)a, (uint8_t)b, inputs, nudged, out);
 	return rc;
 }
 

@@ -12,7 +12,7 @@ static void copy(struct comparison *to, const struct comparison *from)
 		memcpy(to->output, from->output, from->n_outputs * sizeof *from->output);
 }
 
-bool numbers_recall(const struct numbers_kept *k, int a, int b, enum inputs inputs, uint8_t nudged,
+bool numbers_recall(const struct numbers_kept *k, uint8_t a, uint8_t b, enum inputs inputs, uint8_t nudged,
 	struct comparison *out)
 {
 	for (size_t i = 0; i < k->n_known; i++) {
@@ -25,14 +25,14 @@ bool numbers_recall(const struct numbers_kept *k, int a, int b, enum inputs inpu
 	return false;
 }
 
-void numbers_note(struct numbers_kept *k, int a, int b, enum inputs inputs, uint8_t nudged,
+void numbers_note(struct numbers_kept *k, uint8_t a, uint8_t b, enum inputs inputs, uint8_t nudged,
 	const struct comparison *said)
 {
 	struct numbers_known *p;
 
 	MEM_GROW(&k->known, &k->room, k->n_known + 1);
 	p = &k->known[k->n_known++];
-	*p = (struct numbers_known){.a = (uint8_t)a, .b = (uint8_t)b, .inputs = (uint8_t)inputs, .nudged = nudged};
+	*p = (struct numbers_known){.a = a, .b = b, .inputs = (uint8_t)inputs, .nudged = nudged};
 	copy(&p->said, said);
 }
 

@@ -30,10 +30,10 @@ struct numbers_kept { /* all zero: nothing yet */
 };
 
 /* Copies what is known of such a comparison to *out, whose parts the caller frees; false: nothing is. */
-bool numbers_recall(const struct numbers_kept *k, int a, int b, enum inputs inputs, uint8_t nudged,
+bool numbers_recall(const struct numbers_kept *k, uint8_t a, uint8_t b, enum inputs inputs, uint8_t nudged,
 	struct comparison *out);
 /* Notes what was found. */
-void numbers_note(struct numbers_kept *k, int a, int b, enum inputs inputs, uint8_t nudged,
+void numbers_note(struct numbers_kept *k, uint8_t a, uint8_t b, enum inputs inputs, uint8_t nudged,
 	const struct comparison *said);
 
 /* Takes a program off the device. err may be NULL. */

@@ -198,7 +198,7 @@ static void checks_are_spread_over_seconds(void)
 }
 
 /* Returns how many evaluations a search makes in which nothing is left to try soon. */
-static uint64_t until_used_up(enum strategy strategy, double patience)
+static uint64_t until_used_up(int strategy, double patience)
 {
 	struct device_ops ops;
 	struct err err = {0};
