@@ -169,7 +169,8 @@ static int try_each(struct hunt *h, struct theirs *t, const struct ruled *part, 
 		ruled_without(h, part[i].rule, h->config, config + h->s->n_sites, config);
 		t->kept.refused = first;
 		rc = compare(h, t, config, said, err);
-		helped[i] = rc == 0 && excess(&said->on[first]) < LESS * excess(&was.on[first]);
+		helped[i] = rc == 0 && said->on[first].compared &&
+			excess(&said->on[first]) < LESS * excess(&was.on[first]);
 		if (rc == 0 && said->outcome == OUTCOME_OK) {
 			note(h, b.what, b.places, &was);
 			drop(h, &part[i], config);
@@ -210,6 +211,7 @@ static int take_back(struct hunt *h, struct theirs *t, struct numbers *said, str
 {
 	uint8_t *config = MEM_NEW(2 * h->s->n_sites + 1, uint8_t);
 	bool helped[TRIES] = {false};
+	const struct numbers was = *said;
 	struct ruled *part;
 	size_t n, tries;
 	int rc;
@@ -221,7 +223,7 @@ static int take_back(struct hunt *h, struct theirs *t, struct numbers *said, str
 		rc = try_together(h, t, part, tries, helped, config, said, err);
 	if (rc == 0 && said->outcome != OUTCOME_OK) {
 		talk("the numbers are refused: %s; so the program is left as it is", said->detail);
-		give_up(h, said);
+		give_up(h, &was);
 	}
 	mem_free(part);
 	mem_free(config);
