@@ -28,10 +28,9 @@
  * up on the longest way through the program. An output of a few numbers that magnifies rounding, as a simulation's end
  * does, may be right in the compiler's own program by luck. So it may be ten times as far off as in that program on
  * nudged inputs, too: ten times, as by the other yardsticks. (Of an evolution strategy on a pole that is balanced, one
- * output was 0.00027 off at most in the compiler's own program, and 0.0022 in any that only fused it otherwise. They
- * were refused, one of them 29% faster, while this was three times.)
+ * output was 0.0003 off in the compiler's own program and 0.0022 in one that only fused it otherwise.)
  *
- * aN, infinities and integers may differ in ten times as many places as they do under "nudged" and "plain", which is
+ * NaN, infinities and integers may differ in ten times as many places as they do under "nudged" and "plain", which is
  * mostly nowhere; integers also in ten times as many as without rounding. On large inputs numbers overflow. Where a sum
  * does in one order, it may not in another, and where one program has an infinity, one that does not multiply it by
  * zero has no NaN. So if the tuned program's own instructions in 64 bits give what the other's give, it may be unlike
