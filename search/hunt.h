@@ -178,7 +178,7 @@ struct hunt {
 	double keeping;		/* the share of candidates that were kept lately; it changes no result */
 	uint64_t known;		/* ... since something was kept or had to be measured */
 	bool around;		/* what was proposed last was drawn at random around a site, for want of a flip */
-	uint64_t strayed;	/* evaluations of such since something was kept; not saved */
+	uint64_t strayed;	/* how many of these were evaluated since something was kept; not saved */
 	double fresh;		/* hunt_seconds when something had to be measured last; not saved */
 	uint64_t evaluations, cached, measured, failed[OUTCOME_COUNT], kept, refuted, drifts;
 	double started, before; /* clock at start; seconds spent in earlier stretches */

@@ -13,7 +13,7 @@
 
 #define COMPARING_SECONDS 30.0 /* as numbers_job.seconds */
 #define TRIES 4 /* rules at most: each takes a compilation, and comparing the numbers */
-#define LESS 0.9 /* of what was too much is clearly less */
+#define LESS 0.9 /* the numbers are less wrong if this share of what was too much is left, or less */
 
 static void note(struct hunt *h, const char *what, uint32_t places, const struct numbers *said)
 {

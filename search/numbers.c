@@ -128,7 +128,7 @@ static int ensure(struct check *c, enum side side, struct err *err)
 	return compile(c, side, err);
 }
 
-/* compare(), of what is not known yet. */
+/* Compares two programs, as compare() does, without looking for what was noted. */
 static int ask(struct check *c, enum side a, enum side b, enum inputs inputs, uint8_t nudged,
 	struct comparison *out, struct err *err)
 {

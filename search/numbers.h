@@ -26,20 +26,18 @@
  * the program can be in any order. Each partial sum is rounded up or down by chance, and a number that is the result of
  * sums of sums has the errors of all of them. So that is the least times the root of the number of terms that are added
  * up on the longest way through the program. An output of a few numbers that magnifies rounding, as a simulation's end
- * does, may be right in the compiler's own program by luck. So it may be ten times as far off as in that program on
- * nudged inputs, too: ten times, as by the other yardsticks. (Of an evolution strategy on a pole that is balanced, one
- * output was 0.0003 off in the compiler's own program and 0.0022 in one that only fused it otherwise.)
+ * does, may be right in the compiler's own program by luck. So that may be as far off as it is on nudged inputs, too.
+ * (Of an evolution strategy on a pole that is balanced, one output was 0.0003 off in the compiler's own program and
+ * 0.0022 in one that only fused it otherwise.)
  *
  * NaN, infinities and integers may differ in ten times as many places as they do under "nudged" and "plain", which is
  * mostly nowhere; integers also in ten times as many as without rounding. On large inputs numbers overflow. Where a sum
  * does in one order, it may not in another, and where one program has an infinity, one that does not multiply it by
  * zero has no NaN. So if the tuned program's own instructions in 64 bits give what the other's give, it may be unlike
- * that in three times as many places as the compiler's own program is. An output that tells nothing by its magnitude
- * may then be any number, and unlike anywhere. An output in which the compiler's own program overflows nowhere may be
- * unlike in three places, if that program overflows in another output. (On large inputs 9 of the 25 million numbers of
- * a training step overflowed. In the tuned program one more did, in an output where none did otherwise.) (On large
- * inputs too one output of a language model's step may be 29 times its own magnitude off by rounding, and was 4,300
- * times. It was refused, and 30 ms of 187 that fusion had gained were lost.)
+ * that in three times as many places as the compiler's own program is, and anywhere in an output that tells nothing by
+ * its magnitude. An output in which the compiler's own program overflows nowhere may be unlike in three places, if that
+ * program overflows in another output. (On large inputs 9 of the 25 million numbers of a training step overflowed. In
+ * the tuned program one more did, in an output where none did otherwise.)
  *
  * Inputs and outputs must have the same layouts.
  *
@@ -85,7 +83,7 @@ struct numbers_job {
 	/* once a kind of input told something: no further kind that would end later than this; 0: all */
 	double seconds;
 	enum compile_how how; /* the tuned one was compiled; 0: COMPILE_APPLIED */
-	struct numbers_kept *kept; /* by the caller, from one check of this original to the next; NULL: nothing is */
+	struct numbers_kept *kept; /* of earlier checks of this original, or NULL; the caller forgets it */
 };
 
 int numbers_check(struct numbers *out, const struct numbers_job *job, struct err *err);

@@ -13,7 +13,6 @@
 #define RIGHT_SHARE 1e-6
 #define COARSE_UNIT 1e-4   /* relative; a float of 16 bits or fewer has a larger one */
 #define TELLING 0.5	   /* a kind of input that allows so much tells nothing */
-#define CHAOS 1e3	   /* what is chaos in 32 bits and may be more than that apart must agree to 0.001 in 64 */
 
 static const struct difference *output_of(const struct comparison *c, uint32_t k)
 {
@@ -59,7 +58,7 @@ static double allowed_exact(const struct trial *t, uint32_t k, double unit, doub
 	if (!right_exact(t, k, unit, allowed))
 		return allowed;
 	for (int i = 0; i < NUMBERS_NUDGES; i++)
-		allowed = fmax(allowed, YARDSTICKS * output_of(&t->rounded[i], k)->max_rel);
+		allowed = fmax(allowed, FURTHER * output_of(&t->rounded[i], k)->max_rel);
 	return fmax(allowed, t->long_way * fmin(unit, FLOAT_UNIT));
 }
 
@@ -101,7 +100,6 @@ static struct judged judge_output(const struct trial *t, uint32_t k)
 	double least = NUMBERS_LEAST * d->unit * (d->unit < COARSE_UNIT ? YARDSTICKS : 1), rounding = 0, any = 0;
 	uint64_t unlike = 0;
 	struct judged j = {.difference = d->max_rel};
-	bool any_number;
 
 	for (int i = 0; i < NUMBERS_NUDGES; i++)
 		widen_by(output_of(&t->nudged[i], k), &rounding, &unlike);
@@ -116,9 +114,8 @@ static struct judged judge_output(const struct trial *t, uint32_t k)
 		j.allowed = allowed_exact(t, k, d->unit, j.allowed);
 	}
 	judge_unlike(t, k, &j);
-	any_number = j.exact && j.allowed >= TELLING && right_exact(t, k, d->unit, fmin(j.allowed, CHAOS));
 	j.told = d->unit > 0 ? d->finite > 0 && j.allowed < TELLING : d->elements > j.unlike_allowed;
-	j.share = d->unit > 0 && !any_number ? j.difference / j.allowed : 0;
+	j.share = d->unit > 0 ? j.difference / j.allowed : 0;
 	if (!(j.share <= 1) || j.unlike > j.unlike_allowed)
 		j.share = fmax(2, j.share);
 	return j;

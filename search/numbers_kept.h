@@ -29,7 +29,7 @@ struct numbers_kept { /* all zero: nothing yet */
 	enum inputs refused; /* the last answer */
 };
 
-/* Copies what is known of such a comparison to *out, whose parts the caller frees; false: nothing is. */
+/* Copies what was noted of a comparison to *out, whose parts the caller frees. False: nothing was noted. */
 bool numbers_recall(const struct numbers_kept *k, uint8_t a, uint8_t b, enum inputs inputs, uint8_t nudged,
 	struct comparison *out);
 /* Notes what was found. */

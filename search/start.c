@@ -98,8 +98,8 @@ static double plain_seconds(const struct hunt *h)
  * The step of a language model of 5,300 instructions, which is not blown up, takes 10 s. It was expected to take 5, and
  * was cut after 8, of the 15 s that the search had.)
  *
- * Elsewhere a rule is hardly ever the start: of one in 274 searches of a hundred programs. And it must be compiled
- * twice, to be run alone and for a pair. So the share is small.
+ * In other programs a rule is hardly ever the best start: it was in one of 274 searches. To try it, it must be
+ * compiled. So the share is small.
  */
 static bool is_affordable(const struct hunt *h)
 {

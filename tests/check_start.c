@@ -136,7 +136,7 @@ static void only_who_may_and_can(void)
 	close_bed(&b);
 }
 
-/* A rule costs a search two compilations, so it is only tried where these are a small share of its time. */
+/* To try a rule takes a compilation, so it is only tried where that is a small share of the search's time. */
 static void dear_rules_are_not_tried(void)
 {
 	struct bed b;
