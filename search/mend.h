@@ -3,10 +3,9 @@
  *
  * Some ways to compute a value are right and yet less accurate: a variance from a sum and a sum of squares is bad if
  * the mean is much larger than the spread. The verdict refuses an answer with one such place, however much all others
- * gain. So if numbers are refused, the choices of one rule of the kind (space_ops.rule) are taken back, of that first
- * which is believed to gain least, and the verdict is asked again. If that does not help, or the kind has no rules,
- * what the kinds before it made is judged alone. What the verdict says of the answer without them is its word, as long
- * as the numbers are right then.
+ * gain. So if numbers are refused, some of the choices are taken back (cure.h says which), and the verdict is asked
+ * again. If that does not help, what the kinds before it made is judged alone. What the verdict says of what is left is
+ * its word, as long as the numbers are right then.
  */
 #ifndef SEARCH_MEND_H
 #define SEARCH_MEND_H
@@ -17,11 +16,7 @@
 /* Changes the verdict and h->config, if the numbers were refused and are right without some of the choices. */
 int mend_answer(struct verdict *v, struct hunt *h, const struct verdict_options *o, struct err *err);
 
-/*
- * The same before other kinds go on with what this one made, as theirs is not the rule that makes numbers wrong. What
- * is left is h->config without the choices of one rule, or of the rules that all made the numbers worse, or without
- * any.
- */
+/* The same before other kinds go on with what this one made, as theirs is not the rule that makes numbers wrong. */
 int mend_before_others(struct hunt *h, struct device *d, struct err *err);
 
 /* "What follows the rule ... was taken back in 3 places: with it, ..."; nothing if nothing was. */
