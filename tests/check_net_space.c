@@ -8,6 +8,7 @@
 #include "learn/train.h"
 #include "space/net/net.h"
 #include "space/net/tally.h"
+#include "tests/made_space.h"
 #include "tests/net_fixture.h"
 #include "tests/test.h"
 
@@ -50,27 +51,11 @@ static void sums_agree(void)
 	}
 }
 
-static struct space *open_made(const char *program, struct graph *g)
-{
-	struct buf module = {0};
-	char kind[SPACE_KIND_ROOM];
-	struct err err = {0};
-	struct space *s = NULL;
-
-	if (net_kind.make(program, &module, kind, &err) == 0 &&
-		graph_parse(g, module.data, module.len, program, &err) == 0)
-		s = space_open(kind, "sim", g, NULL, 0, &err);
-	if (!CHECK(s != NULL))
-		printf("\t%s: %s\n", program, err.text);
-	buf_release(&module);
-	return s;
-}
-
 /* The kind's own search finds what costs less than the default, and a forbidden answer costs more than both. */
 static void costs_are_in_order(void)
 {
 	struct graph g = {0};
-	struct space *s = open_made("net:80:5:3", &g);
+	struct space *s = open_made(&net_kind, "net:80:5:3", &g);
 	struct space_effort e = {.steps = 200, .jobs = 1, .seed = 1};
 	uint8_t *dflt, *found, *most;
 	double cost[3];
@@ -123,7 +108,7 @@ static bool open_priced(const char *zeros, struct space **s, struct graph *g)
 		"\"usage_limit\":9}}", zeros, zeros, zeros, zeros, zeros, zeros, zeros, zeros);
 	bool written = fd >= 0 && write(fd, text.data, text.len) == (ssize_t)text.len;
 	buf_addf(&name, "net:%s", path);
-	*s = CHECK(written) ? open_made(name.data, g) : NULL;
+	*s = CHECK(written) ? open_made(&net_kind, name.data, g) : NULL;
 	close(fd);
 	unlink(path);
 	buf_release(&text), buf_release(&name);

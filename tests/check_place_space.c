@@ -5,6 +5,7 @@
 #include "space/place/deciding.h"
 #include "space/place/program.h"
 #include "space/place/schedule.h"
+#include "tests/made_space.h"
 #include "tests/test.h"
 
 #define TWO "device a count 2 flops 10 bandwidth 100 memory 1000\nlink a a bandwidth 4 latency 1\n"
@@ -138,22 +139,6 @@ static void devices_wait(void)
 	CHECK(finish[0] > 41);
 }
 
-static struct space *open_made(const char *program, struct graph *g)
-{
-	struct buf module = {0};
-	char kind[SPACE_KIND_ROOM];
-	struct err err = {0};
-	struct space *s = NULL;
-
-	if (place_kind.make(program, &module, kind, &err) == 0 &&
-		graph_parse(g, module.data, module.len, program, &err) == 0)
-		s = space_open(kind, "sim", g, NULL, 0, &err);
-	if (!CHECK(s != NULL))
-		printf("\t%s: %s\n", program, err.text);
-	buf_release(&module);
-	return s;
-}
-
 /* The default is no worse than all on one device, and what the kind finds is no worse than the default. */
 static void costs_are_in_order(void)
 {
@@ -161,7 +146,7 @@ static void costs_are_in_order(void)
 		"place:time:attach:60:4:3", "place:blocks:60:4:4", "place:layers:60:4:5"};
 	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
 		struct graph g = {0};
-		struct space *s = open_made(programs[i], &g);
+		struct space *s = open_made(&place_kind, programs[i], &g);
 		struct space_effort e = {.steps = 3000, .seed = 1};
 		if (!s)
 			continue;
