@@ -389,6 +389,8 @@ struct compare_options {
 	bool impatient;
 };
 
+#define DIFFERENCE_FAR 0.5
+
 /* How far two programs are apart in one output. */
 struct difference {
 	double max_abs, max_rel; /* rel: |a - b| / (|a| + the output's mean magnitude); of what is finite in both */
@@ -397,6 +399,7 @@ struct difference {
 	uint64_t elements, finite; /* finite: in both */
 	/* NaN or infinite in one and not, or differently, in the other; integers that are not equal */
 	uint64_t unlike;
+	uint64_t far; /* finite, and further apart than DIFFERENCE_FAR, relative */
 };
 struct comparison { /* all zero is empty */
 	enum outcome outcome;

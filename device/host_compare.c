@@ -6,7 +6,8 @@
 #include "device/host.h"
 
 #define DIFFERENCE(F) \
-	F(f64, max_abs) F(f64, max_rel) F(f64, unit) F(u64, elements) F(u64, finite) F(u64, unlike)
+	F(f64, max_abs) F(f64, max_rel) F(f64, unit) F(u64, elements) F(u64, finite) F(u64, unlike) \
+	F(u64, far)
 
 static void read_differences(struct cursor *in, struct comparison *out)
 {
@@ -22,6 +23,7 @@ static void read_differences(struct cursor *in, struct comparison *out)
 		all->elements += at->elements;
 		all->finite += at->finite;
 		all->unlike += at->unlike;
+		all->far += at->far;
 	}
 }
 

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#define WIRE_PROTOCOL 13u /* schemas/worker.md says the same */
+#define WIRE_PROTOCOL 14u /* schemas/worker.md says the same */
 #define WIRE_FD 3 /* the worker's end of the socket pair */
 #define WIRE_HEADER 12u
 #define WIRE_LIMIT ((uint32_t)1 << 30) /* of a payload */

@@ -4,6 +4,7 @@
  */
 #include "search/cure.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
@@ -13,7 +14,8 @@
 #include "search/ruled.h"
 
 #define COMPARING_SECONDS 30.0 /* as numbers_job.seconds */
-#define CURING_SECONDS 120.0   /* after so many no further attempt begins */
+#define CURING_SECONDS 120.0   /* after so many no further attempt begins, */
+#define CURING_SHARE 0.5       /* ... or after this share of the search's, if that is more */
 #define RULES 4		       /* taken back alone at most */
 #define HALVES 6	       /* attempts at most */
 #define LESS 0.9 /* the numbers are less wrong if this share of what was too much is left, or less */
@@ -107,7 +109,7 @@ static bool right(const struct ward *w)
 
 static bool time_left(const struct ward *w)
 {
-	return now_seconds() - w->start < CURING_SECONDS && !stop_asked();
+	return now_seconds() - w->start < fmax(CURING_SECONDS, CURING_SHARE * hunt_seconds(w->h)) && !stop_asked();
 }
 
 /* Asks about w->attempt. If its numbers are right, it is the cure. */

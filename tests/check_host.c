@@ -175,7 +175,7 @@ static void kinds_of_input(void)
 static void pairs(void)
 {
 	struct device *d = fixture_open();
-	struct compiled a, b, n;
+	struct compiled a, b, n, far;
 	struct timing t;
 	struct comparison c;
 	struct err err = {{0}};
@@ -186,6 +186,7 @@ static void pairs(void)
 	CHECK(fixture_compile(d, "us=200;noise=1", &a) == OUTCOME_OK);
 	CHECK(fixture_compile(d, "us=2000;noise=1;out=1.5", &b) == OUTCOME_OK);
 	CHECK(fixture_compile(d, "us=200;run=nan", &n) == OUTCOME_OK);
+	CHECK(fixture_compile(d, "out=2.5", &far) == OUTCOME_OK);
 	for (p.instances = 0; p.instances <= 4; p.instances += 2) {
 		CHECK(device_pair(d, &a, &b, &p, &t, &err) == 0);
 		CHECK_INT(t.outcome, OUTCOME_OK);
@@ -206,6 +207,10 @@ static void pairs(void)
 	CHECK(device_compare(d, &a, &b, NULL, &c, &err) == 0);
 	CHECK_NEAR(c.all.max_abs, 2, 1e-6);
 	CHECK_NEAR(c.all.max_rel, 2 / 6.5, 1e-6);
+	CHECK_INT(c.all.far, 0);
+	comparison_release(&c);
+	CHECK(device_compare(d, &a, &far, NULL, &c, &err) == 0);
+	CHECK_INT(c.all.far, 3); /* all but the smallest, which is 1.5 / 3.5 off */
 	comparison_release(&c);
 	CHECK(device_compare(d, &a, &n, NULL, &c, &err) == 0);
 	CHECK(c.all.unlike == 1 && c.all.finite == 3);

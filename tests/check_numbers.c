@@ -33,6 +33,8 @@ struct row {
 	.finite = 9}}
 #define UNLIKE(n) {{.unlike = n, .unit = FLOAT, .elements = 9, .finite = 9 - n}, {.unit = FLOAT, .elements = 9, \
 	.finite = 9}}
+#define CHAOS(rel, n) {{.max_rel = rel, .far = n, .unit = FLOAT, .elements = 9, .finite = 9}, {.unit = FLOAT, \
+	.elements = 9, .finite = 9}}
 #define WHOLE(n) {{.unlike = n, .elements = 9, .finite = 9}, {.unit = FLOAT, .elements = 9, .finite = 9}}
 
 static const struct row rows[] = {
@@ -136,6 +138,17 @@ static const struct row rows[] = {
 		{{.max_rel = 700, .unit = FLOAT, .elements = 9, .finite = 9},
 			{.unit = FLOAT, .elements = 9, .finite = 9}},
 		{{.max_rel = 64}}, FAR(0), .want = OUTCOME_WRONG_NUMBERS, .says = "output 0", .compiled = 4},
+	{"one output is chaos, and far apart in three times as many places", INPUTS_NORMAL, CHAOS(700, 3), CHAOS(64, 1),
+		FAR(0), .rounded = CHAOS(64, 1), .exact = CHAOS(700, 3), .right = FAR(1e-7), .want = OUTCOME_OK,
+		.compiled = 4},
+	{"... in more", INPUTS_NORMAL, CHAOS(700, 4), CHAOS(64, 1), FAR(0), .rounded = CHAOS(64, 1),
+		.exact = CHAOS(700, 4), .right = FAR(1e-7), .want = OUTCOME_WRONG_NUMBERS, .says = "output 0",
+		.compiled = 4},
+	{"... in as many on nudged inputs", INPUTS_NORMAL, CHAOS(700, 4), CHAOS(64, 1), FAR(0), .rounded = CHAOS(64, 1),
+		.moved = CHAOS(64, 2), .exact = CHAOS(700, 4), .right = FAR(1e-7), .want = OUTCOME_OK, .compiled = 4},
+	{"... and another program in 64 bits", INPUTS_NORMAL, CHAOS(700, 3), CHAOS(64, 1), FAR(0),
+		.rounded = CHAOS(64, 1), .exact = CHAOS(700, 3), .right = FAR(2e-6), .want = OUTCOME_WRONG_NUMBERS,
+		.says = "output 0", .compiled = 4},
 	{"all NaN on large inputs", INPUTS_LARGE, {{.unit = FLOAT, .elements = 9}}, FAR(0), FAR(0), .want = OUTCOME_OK,
 	.silent = true},
 	{"its own program does not run on large inputs", INPUTS_LARGE, FAR(0), FAR(0), FAR(0), .own = OUTCOME_TIMEOUT,

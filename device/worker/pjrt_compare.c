@@ -38,15 +38,16 @@ static void compare_floats(const struct values *x, const struct values *y, struc
 	for (size_t i = 0; i < out->elements; i++) {
 		double a = dtype_read(x->dtype, x->data + i / parts * bytes, (int)(i % parts));
 		double b = dtype_read(y->dtype, y->data + i / parts * bytes, (int)(i % parts));
-		double far = fabs(a - b), scale = fabs(a) + mean;
+		double apart = fabs(a - b), scale = fabs(a) + mean, share;
 		if (!isfinite(a) || !isfinite(b)) {
 			out->unlike += !(isnan(a) && isnan(b)) && a != b;
 			continue;
 		}
 		out->finite++;
-		out->max_abs = fmax(out->max_abs, far);
-		if (far > 0)
-			out->max_rel = fmax(out->max_rel, scale > 0 ? far / scale : 1);
+		share = apart > 0 ? scale > 0 ? apart / scale : 1 : 0;
+		out->max_abs = fmax(out->max_abs, apart);
+		out->max_rel = fmax(out->max_rel, share);
+		out->far += share > DIFFERENCE_FAR;
 	}
 }
 
@@ -203,6 +204,7 @@ static void put_difference(struct buf *out, const struct difference *d)
 	buf_u64(out, d->elements);
 	buf_u64(out, d->finite);
 	buf_u64(out, d->unlike);
+	buf_u64(out, d->far);
 }
 
 int program_compare(const struct program_pair *q, struct buf *out, struct refusal *v)
