@@ -390,6 +390,7 @@ struct compare_options {
 };
 
 #define DIFFERENCE_FAR 0.5
+#define DIFFERENCE_FEW 3
 
 /* How far two programs are apart in one output. */
 struct difference {
@@ -400,6 +401,7 @@ struct difference {
 	/* NaN or infinite in one and not, or differently, in the other; integers that are not equal */
 	uint64_t unlike;
 	uint64_t far; /* finite, and further apart than DIFFERENCE_FAR, relative */
+	double rest_rel; /* as max_rel, but for the DIFFERENCE_FEW that are furthest apart */
 };
 struct comparison { /* all zero is empty */
 	enum outcome outcome;

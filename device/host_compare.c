@@ -7,7 +7,7 @@
 
 #define DIFFERENCE(F) \
 	F(f64, max_abs) F(f64, max_rel) F(f64, unit) F(u64, elements) F(u64, finite) F(u64, unlike) \
-	F(u64, far)
+	F(u64, far) F(f64, rest_rel)
 
 static void read_differences(struct cursor *in, struct comparison *out)
 {
@@ -24,6 +24,7 @@ static void read_differences(struct cursor *in, struct comparison *out)
 		all->finite += at->finite;
 		all->unlike += at->unlike;
 		all->far += at->far;
+		all->rest_rel = fmax(all->rest_rel, at->rest_rel);
 	}
 }
 

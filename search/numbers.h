@@ -35,7 +35,9 @@
  * are off by more than half of what numbers there are like, and by how much is chance. If the tuned program gives the
  * same in 64 bits, it is enough that no more than three times as many numbers are so far off as in the compiler's own
  * program. (Of a language model's step in bfloat16, 252 times the magnitude was refused where 236 were allowed, and 64
- * bits gave the same to the last place.)
+ * bits gave the same to the last place.) Where one output is chaos, three numbers of any other one may be as far off,
+ * if it has thirty. (Adam's first step is the sign of a slope. Of 48 numbers of a filter's bias one had the other sign,
+ * in a step whose other outputs had 551 such numbers in the compiler's own program.)
  *
  * NaN, infinities and integers may differ in ten times as many places as they do under "nudged" and "plain", which is
  * mostly nowhere; integers also in ten times as many as without rounding. On large inputs numbers overflow. Where a sum

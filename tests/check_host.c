@@ -211,6 +211,8 @@ static void pairs(void)
 	comparison_release(&c);
 	CHECK(device_compare(d, &a, &far, NULL, &c, &err) == 0);
 	CHECK_INT(c.all.far, 3); /* all but the smallest, which is 1.5 / 3.5 off */
+	CHECK_NEAR(c.all.rest_rel, 1.5 / 3.5, 1e-6);
+	CHECK_NEAR(c.all.max_rel, 6 / 6.5, 1e-6);
 	comparison_release(&c);
 	CHECK(device_compare(d, &a, &n, NULL, &c, &err) == 0);
 	CHECK(c.all.unlike == 1 && c.all.finite == 3);

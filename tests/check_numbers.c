@@ -35,6 +35,10 @@ struct row {
 	.finite = 9}}
 #define CHAOS(rel, n) {{.max_rel = rel, .far = n, .unit = FLOAT, .elements = 9, .finite = 9}, {.unit = FLOAT, \
 	.elements = 9, .finite = 9}}
+#define SIGNS(rel, rest) {{.max_rel = rel, .rest_rel = rest, .unit = FLOAT, .elements = 48, .finite = 48}, \
+	{.max_rel = 64, .far = 1, .unit = FLOAT, .elements = 9, .finite = 9}}
+#define ORDERLY(rel, rest) {{.max_rel = rel, .rest_rel = rest, .unit = FLOAT, .elements = 48, .finite = 48}, \
+	{.unit = FLOAT, .elements = 9, .finite = 9}}
 #define WHOLE(n) {{.unlike = n, .elements = 9, .finite = 9}, {.unit = FLOAT, .elements = 9, .finite = 9}}
 
 static const struct row rows[] = {
@@ -149,6 +153,21 @@ static const struct row rows[] = {
 	{"... and another program in 64 bits", INPUTS_NORMAL, CHAOS(700, 3), CHAOS(64, 1), FAR(0),
 		.rounded = CHAOS(64, 1), .exact = CHAOS(700, 3), .right = FAR(2e-6), .want = OUTCOME_WRONG_NUMBERS,
 		.says = "output 0", .compiled = 4},
+	{"signs that hang on rounding, where another output is chaos", INPUTS_NORMAL, SIGNS(1, 1e-6), SIGNS(0, 0),
+		FAR(0), .rounded = SIGNS(3e-3, 1e-3), .exact = SIGNS(1, 9e-3), .right = SIGNS(1e-7, 0),
+		.want = OUTCOME_OK, .compiled = 4},
+	{"... more than a few of them", INPUTS_NORMAL, SIGNS(1, 1e-6), SIGNS(0, 0), FAR(0),
+		.rounded = SIGNS(3e-3, 1e-3), .exact = SIGNS(1, 1e-2), .right = SIGNS(1e-7, 0),
+		.want = OUTCOME_WRONG_NUMBERS, .says = "output 0", .compiled = 4},
+	{"... of another program in 64 bits", INPUTS_NORMAL, SIGNS(1, 1e-6), SIGNS(0, 0), FAR(0),
+		.rounded = SIGNS(3e-3, 1e-3), .exact = SIGNS(1, 9e-3), .right = SIGNS(2e-6, 0),
+		.want = OUTCOME_WRONG_NUMBERS, .says = "output 0", .compiled = 4},
+	{"... where none is", INPUTS_NORMAL, ORDERLY(1, 1e-6), ORDERLY(0, 0), FAR(0),
+		.rounded = ORDERLY(3e-3, 1e-3), .exact = ORDERLY(1, 9e-3), .right = ORDERLY(1e-7, 0),
+		.want = OUTCOME_WRONG_NUMBERS, .says = "output 0", .compiled = 4},
+	{"... of an output of a few numbers", INPUTS_NORMAL, FAR(1), FAR(0), FAR(0),
+		.rounded = {{.max_rel = 3e-3, .unit = FLOAT, .elements = 9, .finite = 9}, {.max_rel = 64, .far = 1}},
+		.exact = FAR(1), .right = FAR(1e-7), .want = OUTCOME_WRONG_NUMBERS, .says = "output 0", .compiled = 4},
 	{"all NaN on large inputs", INPUTS_LARGE, {{.unit = FLOAT, .elements = 9}}, FAR(0), FAR(0), .want = OUTCOME_OK,
 	.silent = true},
 	{"its own program does not run on large inputs", INPUTS_LARGE, FAR(0), FAR(0), FAR(0), .own = OUTCOME_TIMEOUT,

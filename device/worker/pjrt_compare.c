@@ -29,10 +29,21 @@ static double mean_magnitude(const struct values *x, size_t parts)
 	return finite ? sum / (double)finite : 0;
 }
 
+/* Puts a number among the largest, which are in descending order, if it is one. */
+static void keep_largest(double *largest, double x)
+{
+	for (int i = 0; i <= DIFFERENCE_FEW; i++)
+		if (x > largest[i]) {
+			double less = largest[i];
+			largest[i] = x;
+			x = less;
+		}
+}
+
 static void compare_floats(const struct values *x, const struct values *y, struct difference *out)
 {
 	size_t bytes = dtype_host_bytes(x->dtype), parts = dtype_complex(x->dtype) ? 2 : 1;
-	double mean = mean_magnitude(x, parts);
+	double mean = mean_magnitude(x, parts), largest[DIFFERENCE_FEW + 1] = {0};
 
 	out->elements = x->elements * parts;
 	for (size_t i = 0; i < out->elements; i++) {
@@ -46,9 +57,12 @@ static void compare_floats(const struct values *x, const struct values *y, struc
 		out->finite++;
 		share = apart > 0 ? scale > 0 ? apart / scale : 1 : 0;
 		out->max_abs = fmax(out->max_abs, apart);
-		out->max_rel = fmax(out->max_rel, share);
 		out->far += share > DIFFERENCE_FAR;
+		if (share > largest[DIFFERENCE_FEW])
+			keep_largest(largest, share);
 	}
+	out->max_rel = largest[0];
+	out->rest_rel = largest[DIFFERENCE_FEW];
 }
 
 static void compare_integers(const struct values *x, const struct values *y, struct difference *out)
@@ -205,6 +219,7 @@ static void put_difference(struct buf *out, const struct difference *d)
 	buf_u64(out, d->finite);
 	buf_u64(out, d->unlike);
 	buf_u64(out, d->far);
+	buf_f64(out, d->rest_rel);
 }
 
 int program_compare(const struct program_pair *q, struct buf *out, struct refusal *v)
