@@ -207,6 +207,36 @@ static void a_node_says_whether_it_is_rewritten(void)
 	close_program();
 }
 
+/* The gradient of a filter over pictures, as a call of a library. */
+static double promised_by_library(const char *type, int columns)
+{
+	double promise = -1;
+	char text[400];
+
+	snprintf(text, sizeof text,
+		"HloModule m\n\nENTRY e {\n  x = %s[2,8,%d,32] parameter(0)\n  g = %s[2,8,%d,32] parameter(1)\n"
+		"  ROOT y = %s[3,3,32,32] convolution(x, g), window={size=8x%d pad=1_1x1_1}, "
+		"dim_labels=f01b_i01o->01bf\n}\n",
+		type, columns, type, columns, type, columns);
+	open_text(text, "rewrite", 1);
+	for (uint8_t k = 1; k < space->site[0].choices; k++) {
+		struct buf words = {0};
+		space->ops->words(space, 0, k, &words);
+		if (strncmp(words.data, "convolution-by-library", 22) == 0)
+			promise = space->ops->promise(space, 0, k);
+		buf_release(&words);
+	}
+	close_program();
+	return promise;
+}
+
+static void what_a_library_gets_wrong_promises_nothing(void)
+{
+	CHECK(promised_by_library("bf16", 31) > 0);
+	CHECK(promised_by_library("bf16", 32) <= 0);
+	CHECK(promised_by_library("f32", 32) > 0);
+}
+
 int main(void)
 {
 	RUN(products_are_told_by_how_their_sides_lie);
@@ -214,5 +244,6 @@ int main(void)
 	RUN(the_way_back_is_the_same_reversed);
 	RUN(copies_are_told_alike_and_a_turn_alone);
 	RUN(a_node_says_whether_it_is_rewritten);
+	RUN(what_a_library_gets_wrong_promises_nothing);
 	return test_done();
 }
