@@ -389,8 +389,8 @@ struct compare_options {
 	bool impatient;
 };
 
-#define DIFFERENCE_FAR 0.5
-#define DIFFERENCE_FEW 3
+#define DIFFERENCE_FAR 0.5 /* numbers that are further apart, relative, are counted */
+#define DIFFERENCE_FEW 3   /* numbers that are left out where it is said how far the rest are apart */
 
 /* How far two programs are apart in one output. */
 struct difference {
@@ -400,8 +400,8 @@ struct difference {
 	uint64_t elements, finite; /* finite: in both */
 	/* NaN or infinite in one and not, or differently, in the other; integers that are not equal */
 	uint64_t unlike;
-	uint64_t far; /* finite, and further apart than DIFFERENCE_FAR, relative */
-	double rest_rel; /* as max_rel, but for the DIFFERENCE_FEW that are furthest apart */
+	uint64_t far;	 /* finite in both, and further apart than DIFFERENCE_FAR */
+	double rest_rel; /* max_rel without the DIFFERENCE_FEW numbers that are furthest apart */
 };
 struct comparison { /* all zero is empty */
 	enum outcome outcome;

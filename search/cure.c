@@ -30,14 +30,14 @@ struct ward {
 	double start;
 };
 
-/* What an attempt takes back, in words. */
+/* What an attempt takes back. */
 struct blamed {
 	uint32_t rules, places;
 	double change;
-	char what[sizeof ((struct hunt_withdrawn *)NULL)->what];
+	char what[sizeof ((struct hunt_withdrawn *)NULL)->what]; /* in words */
 };
 
-static void set(struct cure *c, const char *what, uint32_t places, double change, const struct numbers *said)
+static void record(struct cure *c, const char *what, uint32_t places, double change, const struct numbers *said)
 {
 	*c = (struct cure){.change = change, .back.places = places};
 	snprintf(c->back.what, sizeof c->back.what, "%s", what);
@@ -64,13 +64,18 @@ static uint32_t places_without(const struct hunt *h, const uint8_t *without)
 	return n;
 }
 
+static void words_for_kind(const struct hunt *h, char *what, size_t room)
+{
+	snprintf(what, room, "the kind %s decided", h->s->ops->kind->name);
+}
+
 void cure_all(struct cure *c, const struct hunt *h, uint8_t *config, const struct numbers *said)
 {
 	char what[sizeof c->back.what];
 
 	space_default(h->s, config);
-	snprintf(what, sizeof what, "the kind %s decided", h->s->ops->kind->name);
-	set(c, what, places_without(h, config), h->running.value, said);
+	words_for_kind(h, what, sizeof what);
+	record(c, what, places_without(h, config), h->running.value, said);
 	c->all = true;
 }
 
@@ -121,7 +126,7 @@ static int attempt(struct ward *w, const struct blamed *b, struct cure *c, struc
 		right(w) ? "" : w->said.detail, b->what, b->places, b->places == 1 ? "" : "s");
 	rc = compare(w, w->attempt, err);
 	if (rc == 0 && right(w))
-		set(c, b->what, b->places, b->change, &w->was);
+		record(c, b->what, b->places, b->change, &w->was);
 	return rc;
 }
 
@@ -201,7 +206,7 @@ static int try_range(struct ward *w, const uint32_t *place, uint32_t n, struct c
 {
 	struct blamed b = {.places = n};
 
-	snprintf(b.what, sizeof b.what, "the kind %s decided", w->h->s->ops->kind->name);
+	words_for_kind(w->h, b.what, sizeof b.what);
 	memcpy(w->attempt, w->h->config, w->h->s->n_sites);
 	for (uint32_t i = 0; i < n; i++)
 		w->attempt[place[i]] = w->before[place[i]];
@@ -209,10 +214,7 @@ static int try_range(struct ward *w, const uint32_t *place, uint32_t n, struct c
 	return attempt(w, &b, c, err);
 }
 
-/*
- * Takes back half of the places, the first or the second, then half of these. What is left in the end has been found to
- * be right, since each attempt that is becomes the cure.
- */
+/* Takes back half of the places, the first or the second, then half of these. Each attempt that is right is kept. */
 static int try_halves(struct ward *w, struct cure *c, uint8_t *config, struct err *err)
 {
 	uint32_t *place = MEM_NEW(w->h->s->n_sites + 1, uint32_t), first = 0, n = 0;

@@ -1,13 +1,13 @@
 /*
  * cure.h - finds what to take back of a configuration, so that the program computes the right numbers.
  *
- * To ask the verdict about each attempt would be too dear: it measures. Here programs are only compiled, and their
- * numbers compared (numbers.h), which shares all that does not depend on the attempt (numbers_kept.h).
+ * An attempt is compiled, and its numbers are compared (numbers.h). It is not timed, because that takes minutes. What
+ * does not depend on the attempt is done once for all of them (numbers_kept.h).
  *
- * Where the kind goes by rules (space_ops.rule), what follows one of them is taken back, of that first which is
- * believed to gain least; if none alone is at fault, then what follows all those that made it worse. Where there are no
- * rules, or none is at fault, half of the places are taken back, and half of these, as long as the numbers are right.
- * If they never are, everything is taken back.
+ * If the kind goes by rules (space_ops.rule), each attempt takes back what follows one rule. The rule that is believed
+ * to gain least comes first. If no rule alone is at fault, one attempt takes back all those without which the numbers
+ * were less wrong. If that does not help, or there are no rules, half of the places are taken back, then half of that
+ * half, as long as the numbers are right. If no attempt is right, everything is taken back.
  */
 #ifndef SEARCH_CURE_H
 #define SEARCH_CURE_H

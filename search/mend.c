@@ -80,30 +80,25 @@ static int find(struct cure *c, struct hunt *h, const struct verdict_options *o,
 	return rc;
 }
 
-/* Is there anything to ask about? Without all that a first kind decided, there is only the compiler's own program. */
-static bool asks(const struct hunt *h, const struct cure *c)
-{
-	return c->back.places && (!c->all || h->lab->derived) && !stop_asked();
-}
-
 int mend_answer(struct verdict *v, struct hunt *h, const struct verdict_options *o, struct err *err)
 {
-	uint8_t *config;
-	struct cure c;
-	int rc;
+	uint8_t *config, *dflt;
+	struct cure some = {0}, all;
+	int rc = 0;
 
-	if (!refused(v) || !o->device || stop_asked())
+	if (!refused(v) || !o->device)
 		return 0;
 	config = MEM_NEW(h->s->n_sites + 1, uint8_t);
-	cure_all(&c, h, config, &v->numbers);
-	rc = c.back.places ? find(&c, h, o, config, err) : 0;
-	if (rc == 0 && asks(h, &c))
-		rc = ask_again(v, h, o, &c, config, err);
-	if (rc == 0 && refused(v) && !c.all) {
-		cure_all(&c, h, config, &v->numbers);
-		if (asks(h, &c))
-			rc = ask_again(v, h, o, &c, config, err);
-	}
+	dflt = MEM_NEW(h->s->n_sites + 1, uint8_t);
+	cure_all(&all, h, dflt, &v->numbers);
+	if (all.back.places && !stop_asked())
+		rc = find(&some, h, o, config, err);
+	if (rc == 0 && some.back.places && !some.all && !stop_asked())
+		rc = ask_again(v, h, o, &some, config, err);
+	/* If no kind came before this one, only the compiler's own program would be left to judge. */
+	if (rc == 0 && refused(v) && all.back.places && h->lab->derived && !stop_asked())
+		rc = ask_again(v, h, o, &all, dflt, err);
 	mem_free(config);
+	mem_free(dflt);
 	return rc;
 }

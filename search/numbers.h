@@ -30,14 +30,15 @@
  * (Of an evolution strategy on a pole that is balanced, one output was 0.0003 off in the compiler's own program and
  * 0.0022 in one that only fused it otherwise.)
  *
- * Where a program decides by its numbers, as one that sends each word to the best two of eight experts, rounding can
- * change a decision, and what hangs on it is another number altogether. Such an output is chaos: some of its numbers
- * are off by more than half of what numbers there are like, and by how much is chance. If the tuned program gives the
- * same in 64 bits, it is enough that no more than three times as many numbers are so far off as in the compiler's own
- * program. (Of a language model's step in bfloat16, 252 times the magnitude was refused where 236 were allowed, and 64
- * bits gave the same to the last place.) Where one output is chaos, three numbers of any other one may be as far off,
- * if it has thirty. (Adam's first step is the sign of a slope. Of 48 numbers of a filter's bias one had the other sign,
- * in a step whose other outputs had 551 such numbers in the compiler's own program.)
+ * A program may decide by its numbers, such as to which two of eight experts a word goes. Rounding can change such a
+ * decision, and then everything that hangs on it changes. An output is called chaos if some of its numbers are off by
+ * more than half of their magnitude (DIFFERENCE_FAR) in the compiler's own program. By how much single numbers of it
+ * are off is chance. So they are counted: in three times as many places the tuned program may be so far off. (Of a
+ * language model's step in bfloat16 an output was 252 times its magnitude off, and 236 were allowed.) If any output is
+ * chaos, three numbers of each other one may be off by anything, if it has thirty; its other numbers must be as near as
+ * is allowed. (Adam's first step is the sign of a slope. Of 48 numbers of a filter's bias one had the other sign. In
+ * other outputs of that step 551 numbers had, in the compiler's own program.) Both hold only if the tuned program gives
+ * in 64 bits what the other one gives.
  *
  * NaN, infinities and integers may differ in ten times as many places as they do under "nudged" and "plain", which is
  * mostly nowhere; integers also in ten times as many as without rounding. On large inputs numbers overflow. Where a sum

@@ -66,8 +66,8 @@ static bool as_chaotic(const struct trial *t, uint32_t k, double unit)
 }
 
 /*
- * Are all numbers of the output but a few as near as is allowed, and is another output chaos in the compiler's own
- * program? Then it was luck that none was further off there.
+ * Are all numbers of the output but a few as near as is allowed, and is any output chaos in the compiler's own program?
+ * Then it was luck that none was further off in this one.
  */
 static bool few_are_off(const struct trial *t, uint32_t k, double unit, double allowed)
 {

@@ -187,8 +187,9 @@ const struct rule_code dot_turned_called_code = {
 /* ---- convolutions ---- */
 
 /*
- * In bf16 oneDNN gets a window of 32 or more columns wrong on processors with AMX: the gradient of a filter over a
- * picture as wide came out with numbers that were off by 1.1 to 2.3 times their magnitude, over 31 columns by none.
+ * In bf16 oneDNN gets windows of 32 or more columns wrong on a Xeon with AMX. The gradient of a filter over pictures is
+ * a convolution whose window is as wide as they are. With 32 and 128 columns its numbers were off by 1.1 to 2.3 times
+ * their magnitude; with 31 they were right.
  */
 #define WIDE 32
 
