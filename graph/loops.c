@@ -5,22 +5,58 @@
  * form of a counted loop: the state holds a counter that starts at a constant, the condition compares it
  * with a constant, and the body adds a constant to it. Each of these may be hidden behind copies, calls,
  * fusions, and tuples that are taken apart at once. So we look through those first (`see`), up through
- * parameters and down into roots.
+ * parameters and down into roots. Of conversions we look through those that keep every whole number.
+ *
+ * A counter that would leave its type wraps, and then the count does not follow from these numbers.
  *
  * A limit may also be an element of the state that the body passes on unchanged. For any other loop we
  * take the count that turns.h noted in the program, if there is one; else the count is unknown, and negative.
  */
-#include <math.h>
 #include <string.h>
 #include "graph/own.h"
 #include "graph/turns.h"
 
 #define SEE_STEPS 64 /* the most steps to look through; also ends walks in circles */
+#define UNKNOWN -1.0
 
-static bool passes_on(uint16_t opcode)
+__extension__ typedef __int128 whole; /* holds what any two numbers of 64 bits add up to */
+
+/* The least and the largest number of a type; false if it is none of whole numbers. */
+static bool range_of(uint8_t dtype, whole *least, whole *most)
 {
+	bool is_signed = dtype == DT_S8 || dtype == DT_S16 || dtype == DT_S32 || dtype == DT_S64;
+
+	if (!is_signed && dtype != DT_U8 && dtype != DT_U16 && dtype != DT_U32 && dtype != DT_U64)
+		return false;
+	*most = ((whole)1 << (dtype_bits(dtype) - is_signed)) - 1;
+	*least = is_signed ? -*most - 1 : 0;
+	return true;
+}
+
+static bool holds(uint8_t dtype, whole x)
+{
+	whole least, most;
+
+	return range_of(dtype, &least, &most) && least <= x && x <= most;
+}
+
+static bool widens(uint8_t from, uint8_t to)
+{
+	whole least, most;
+
+	return range_of(from, &least, &most) && holds(to, least) && holds(to, most);
+}
+
+/* Does v hold the number that its only operand holds? */
+static bool passes_on(const struct graph *g, uint32_t v)
+{
+	uint16_t opcode = g->node[v].opcode;
+
+	if (g->node[v].n_operands != 1)
+		return false;
 	return opcode == OP_COPY || opcode == OP_BITCAST || opcode == OP_RESHAPE ||
-	       opcode == OP_OPTIMIZATION_BARRIER || opcode == OP_CONVERT;
+	       opcode == OP_OPTIMIZATION_BARRIER ||
+	       (opcode == OP_CONVERT && widens(g->node[node_operands(g, v)[0]].dtype, g->node[v].dtype));
 }
 
 /* The fusion or call whose operand the parameter stands for, or NONE. */
@@ -37,7 +73,7 @@ static uint32_t plain_caller(const struct graph *g, uint32_t v)
 static uint32_t source(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
-	if (passes_on(n->opcode) && n->n_operands == 1)
+	if (passes_on(g, v))
 		return node_operands(g, v)[0];
 	if ((n->opcode == OP_FUSION || n->opcode == OP_CALL) && n->n_called == 1)
 		return g->comp[node_calls(g, v)[0]].root;
@@ -67,7 +103,7 @@ static uint32_t see(const struct graph *g, uint32_t v)
 	return v;
 }
 
-static bool constant(const struct graph *g, uint32_t v, double *out)
+static bool constant(const struct graph *g, uint32_t v, whole *out)
 {
 	const Hlo__Literal *l = g->node[v].proto->literal;
 	if (!(g->node[v].flags & NODE_SCALAR_CONST) || !l)
@@ -75,11 +111,11 @@ static bool constant(const struct graph *g, uint32_t v, double *out)
 	if (l->n_s32s == 1)
 		*out = l->s32s[0];
 	else if (l->n_s64s == 1)
-		*out = (double)l->s64s[0];
+		*out = l->s64s[0];
 	else if (l->n_u32s == 1)
 		*out = l->u32s[0];
 	else if (l->n_u64s == 1)
-		*out = (double)l->u64s[0];
+		*out = l->u64s[0];
 	else
 		return false;
 	return true;
@@ -111,7 +147,7 @@ static bool element(const struct loop *l, uint32_t tuple, int64_t i, uint32_t *v
 }
 
 /* Finds the limit if it is a constant, or an element of the state that starts as one and never changes. */
-static bool limit_of(const struct loop *l, uint32_t v, double *out)
+static bool limit_of(const struct loop *l, uint32_t v, whole *out)
 {
 	uint32_t start, next;
 	int64_t i = state_element(l->g, v, l->cond);
@@ -122,7 +158,7 @@ static bool limit_of(const struct loop *l, uint32_t v, double *out)
 }
 
 /* Finds what each round adds to element i. */
-static bool step_of(const struct loop *l, int64_t i, double *out)
+static bool step_of(const struct loop *l, int64_t i, whole *out)
 {
 	uint32_t next;
 	if (!element(l, l->end, i, &next) || l->g->node[next].n_operands != 2)
@@ -138,20 +174,30 @@ static bool step_of(const struct loop *l, int64_t i, double *out)
 	return true;
 }
 
-/* How many rounds `for (i = start; i CMP limit; i += step)` runs. */
-static double rounds(const char *cmp, double start, double limit, double step)
+static bool is_true(const char *cmp, whole a, whole b)
 {
-	bool up = step > 0, may_equal = strcmp(cmp, "LE") == 0 || strcmp(cmp, "GE") == 0;
-	double way = up ? limit - start : start - limit, size = fabs(step);
-	if (step == 0)
-		return 0;
 	if (strcmp(cmp, "NE") == 0)
-		return way > 0 && fmod(way, size) == 0 ? way / size : 0;
-	if ((cmp[0] == 'L') != up || (cmp[0] != 'L' && cmp[0] != 'G'))
+		return a != b;
+	if (strcmp(cmp, "LT") == 0 || strcmp(cmp, "LE") == 0)
+		return a < b || (cmp[1] == 'E' && a == b);
+	return a > b || (cmp[1] == 'E' && a == b);
+}
+
+/* How many rounds `for (i = start; i CMP limit; i += step)` runs, if i is of that type; UNKNOWN if it does not say. */
+static double rounds(const char *cmp, whole start, whole limit, whole step, uint8_t dtype)
+{
+	whole way = step > 0 ? limit - start : start - limit, size = step > 0 ? step : -step, n;
+
+	if (strcmp(cmp, "NE") != 0 && cmp[0] != 'L' && cmp[0] != 'G')
+		return UNKNOWN;
+	if (!is_true(cmp, start, limit))
 		return 0;
-	if (may_equal)
-		way += 1;
-	return way > 0 ? ceil(way / size) : 0;
+	if (step == 0 || way < 0 || (strcmp(cmp, "NE") == 0 && way % size != 0))
+		return UNKNOWN;
+	if (cmp[0] != 'N' && (cmp[0] == 'L') != (step > 0))
+		return UNKNOWN;
+	n = (way + (cmp[1] == 'E' && cmp[0] != 'N') + size - 1) / size;
+	return holds(dtype, start + n * step) ? (double)n : UNKNOWN;
 }
 
 static const char *swapped(const char *cmp)
@@ -167,22 +213,22 @@ static double counted(const struct loop *l)
 {
 	const struct graph *g = l->g;
 	uint32_t test = see(g, g->comp[l->cond].root), start;
-	double from, limit, step;
+	whole from, limit, step;
 	if (g->node[test].opcode != OP_COMPARE)
-		return 0;
+		return UNKNOWN;
 	const char *cmp = g->node[test].proto->comparison_direction;
 	uint32_t a = see(g, node_operands(g, test)[0]), b = see(g, node_operands(g, test)[1]);
 	for (int side = 0; side < 2; side++) {
 		int64_t i = state_element(g, a, l->cond);
 		if (i >= 0 && limit_of(l, b, &limit) && element(l, l->start, i, &start) &&
 			constant(g, start, &from) && step_of(l, i, &step))
-			return rounds(cmp, from, limit, step);
+			return rounds(cmp, from, limit, step, g->node[a].dtype);
 		uint32_t c = a;
 		a = b;
 		b = c;
 		cmp = swapped(cmp);
 	}
-	return 0;
+	return UNKNOWN;
 }
 
 /* The count that the compiler wrote: {"known_trip_count":{"n":"10"}}. */
@@ -190,13 +236,14 @@ static double written(const Hlo__HloInstructionProto *in)
 {
 	static const char key[] = "\"known_trip_count\":{\"n\":\"";
 	const char *p = (const char *)in->backend_config.data;
-	const char *s = p ? memmem(p, in->backend_config.len, key, sizeof(key) - 1) : NULL;
+	const char *s = p ? memmem(p, in->backend_config.len, key, sizeof(key) - 1) : NULL, *end;
 	double n = 0;
 	if (!s)
-		return 0;
-	for (s += sizeof(key) - 1; s < p + in->backend_config.len && *s >= '0' && *s <= '9' && n < 1e15; s++)
-		n = 10 * n + (*s - '0');
-	return n;
+		return UNKNOWN;
+	s += sizeof(key) - 1;
+	for (end = s; end < p + in->backend_config.len && *end >= '0' && *end <= '9' && n < 1e15; end++)
+		n = 10 * n + (*end - '0');
+	return end > s ? n : UNKNOWN;
 }
 
 void graph_loops(struct graph *g)
@@ -208,9 +255,9 @@ void graph_loops(struct graph *g)
 		l.start = see(g, node_operands(g, v)[0]);
 		l.end = see(g, g->comp[l.body].root);
 		g->node[v].trip_count = written(g->node[v].proto);
-		if (g->node[v].trip_count <= 0)
+		if (g->node[v].trip_count < 0)
 			g->node[v].trip_count = counted(&l);
-		if (g->node[v].trip_count <= 0)
+		if (g->node[v].trip_count < 0)
 			g->node[v].trip_count = turns_noted(g->node[v].proto, 0);
 	}
 }

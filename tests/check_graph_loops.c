@@ -4,7 +4,7 @@
 #include "tests/make_graph.h"
 
 /* In which form the counter appears. */
-enum hide { PLAIN, SWAPPED, BY_COPY, BY_CALL, BY_STATE, BY_SUBTRACT, GROWING_LIMIT, UNKNOWN_START };
+enum hide { PLAIN, SWAPPED, BY_COPY, BY_CALL, BY_STATE, BY_SUBTRACT, WIDENED, NARROWED, GROWING_LIMIT, UNKNOWN_START };
 
 struct loop_parts {
 	struct make mk;
@@ -20,6 +20,13 @@ static make_instruction *test_of(struct loop_parts *l, struct make_comp *c, cons
 	return in;
 }
 
+/* i as a number of another type, and that as one of 32 bits. */
+static make_instruction *through(struct loop_parts *l, struct make_comp *c, make_instruction *i, int dtype)
+{
+	i = make_op(c, "convert", make_shape(&l->mk, dtype, 0), 1, i);
+	return make_op(c, "convert", l->i32, 1, i);
+}
+
 /* for (i = start; i CMP limit; i += step) with state (i, limit). */
 static struct make_comp *loop_cond(struct loop_parts *l, const char *cmp, int limit)
 {
@@ -32,6 +39,10 @@ static struct make_comp *loop_cond(struct loop_parts *l, const char *cmp, int li
 	make_instruction *p = make_param(c, l->state), *i = make_element(c, p, 0);
 	make_instruction *to = l->hide == BY_STATE || l->hide == GROWING_LIMIT ? make_element(c, p, 1)
 									       : make_s32(c, limit);
+	if (l->hide == NARROWED)
+		i = through(l, c, i, DT_S8);
+	if (l->hide == WIDENED)
+		i = make_op(c, "convert", make_shape(&l->mk, DT_S64, 0), 1, i);
 	if (inner)
 		make_calls(make_op(c, "call", l->pred, 2, i, to), &l->mk, 1, inner);
 	else if (l->hide == SWAPPED)
@@ -77,8 +88,8 @@ static double rounds_of(enum hide hide, const char *cmp, int start, int limit, i
 		uint32_t v = graph_find(&g, loop->name), in = node_calls(&g, v)[0];
 		check_invariants(&g);
 		rounds = g.node[v].trip_count;
-		CHECK_NEAR(g.comp[in].trips, rounds > 0 ? rounds : 1, 0);
-		CHECK_INT(g.comp[in].trips_known, rounds > 0);
+		CHECK_NEAR(g.comp[in].trips, rounds >= 0 ? rounds : 1, 0);
+		CHECK_INT(g.comp[in].trips_known, rounds >= 0);
 		CHECK_INT(g.comp[in].role, ROLE_CONTROL);
 	}
 	graph_release(&g);
@@ -107,14 +118,22 @@ static void loops(void)
 		{PLAIN, "EQ", 0, 10, 1, "", UNKNOWN},
 		{PLAIN, "LT", 0, 10, -1, "", UNKNOWN},
 		{PLAIN, "LT", 0, 10, 0, "", UNKNOWN},
-		{PLAIN, "LT", 10, 0, 1, "", UNKNOWN},
+		{PLAIN, "LT", 10, 0, 1, "", 0},
+		{PLAIN, "NE", 7, 7, 1, "", 0},
+		{PLAIN, "GE", 3, 3, -4, "", 1},
 		{PLAIN, "LT", -2000000000, 2000000000, 1, "", 4e9},
+		{PLAIN, "LT", 0, 2147483647, 1, "", 2147483647},
+		{PLAIN, "LE", 0, 2147483647, 1, "", UNKNOWN}, /* it never ends */
+		{PLAIN, "LT", 0, 2000000000, 1500000000, "", UNKNOWN}, /* the second step wraps */
+		{PLAIN, "GT", 0, -2000000000, -1500000000, "", UNKNOWN},
 		{SWAPPED, "GT", 0, 10, 1, "", 10},
-		{SWAPPED, "LT", 0, 10, 1, "", UNKNOWN},
+		{SWAPPED, "LT", 0, 10, 1, "", 0},
 		{BY_COPY, "LT", 0, 7, 1, "", 7},
 		{BY_CALL, "LT", 0, 7, 1, "", 7},
 		{BY_STATE, "LT", 0, 7, 1, "", 7},
 		{BY_SUBTRACT, "GT", 7, 0, -1, "", 7},
+		{WIDENED, "LT", 0, 7, 1, "", 7},
+		{NARROWED, "LT", 0, 120, 100, "", UNKNOWN}, /* 100, -56, 44, ... */
 		{GROWING_LIMIT, "LT", 0, 7, 1, "", UNKNOWN},
 		{UNKNOWN_START, "LT", 0, 7, 1, "", UNKNOWN},
 		{UNKNOWN_START, "LT", 0, 7, 1, "{\"known_trip_count\":{\"n\":\"5\"}}", 5},
