@@ -2,9 +2,7 @@
  * check_rewrite_reread.c - what is kept in memory because loops would compute it more than once
  * (space/rewrite/reread.c).
  */
-#include <string.h>
-#include "space/rewrite/own.h"
-#include "tests/test.h"
+#include "tests/rewritten.h"
 
 #define ADD "add {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n"
 #define ENTRY "HloModule m\n" ADD "ENTRY e {\n x = f32[2,32,32,1] parameter(0)\n"
@@ -16,44 +14,16 @@
 #define NEGATIVE " n = f32[2,22,32,1] negate(y)\n"
 #define ALL(x) " z = f32[] constant(0)\n m = f32[] reduce(" x ", z), dimensions={0,1,2,3}, to_apply=add\n"
 
-/* The choice by which a site is taken apart. */
-static uint8_t apart(struct space *s, uint32_t site)
-{
-	static const char *const rules[] = {"few-features-forward", "few-terms-as-slices", "unroll-loop"};
-
-	for (uint8_t k = 1; k < s->site[site].choices; k++)
-		for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-			if (strcmp(rewrite_rule(s, rewrite_offer(s, site, k))->name, rules[i]) == 0)
-				return k;
-	return 0;
-}
-
 /* How many barriers the program has if all sites are taken apart; -1: it could not be written. */
 static int barriers(const char *text)
 {
-	struct graph g = {0}, after = {0};
-	struct buf out = {0};
-	struct err err = {0};
-	struct space *s = NULL;
-	uint8_t config[64];
+	static const char *const rules[] = {"few-features-forward", "few-terms-as-slices", "unroll-loop"};
+	struct graph after;
 	int n = -1;
 
-	if (graph_parse(&g, text, strlen(text), "text", &err) == 0)
-		s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
-	for (uint32_t i = 0; s && i < s->n_sites && i < sizeof config; i++)
-		config[i] = apart(s, i);
-	if (s && s->n_sites > 0 && s->n_sites <= sizeof config && s->ops->apply(s, config, &out, &err) == 0 &&
-		graph_parse(&after, out.data, out.len, "after", &err) == 0) {
-		n = 0;
-		for (uint32_t v = 0; v < after.n_nodes; v++)
-			n += after.node[v].opcode == OP_OPTIMIZATION_BARRIER;
-	}
-	if (n < 0)
-		printf("\t%s, in\n%s", err.text, text);
-	space_free(s);
-	graph_release(&g);
+	if (rewritten(&after, text, rules, sizeof rules / sizeof *rules))
+		n = count_op(&after, OP_OPTIMIZATION_BARRIER);
 	graph_release(&after);
-	buf_release(&out);
 	return n;
 }
 

@@ -59,7 +59,7 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
-/* The row and one of zeros, along a dimension behind those that both sides share. */
+/* The row and one of zeros, along a new dimension, before which there are as many as both sides share. */
 static Hlo__HloInstructionProto *two_rows(struct draft *d, Hlo__HloInstructionProto *x, int side, struct dot_dims *dims)
 {
 	uint32_t rank = draft_rank(x), at = dims->n_batch;
@@ -78,6 +78,17 @@ static Hlo__HloInstructionProto *two_rows(struct draft *d, Hlo__HloInstructionPr
 	return draft_unary(d, "opt-barrier", x);
 }
 
+/* How many of the row's dimensions that it shares with nothing are before the new one. */
+static uint32_t rest_before(const struct draft *d, uint32_t v, int side, const struct dot_dims *dims)
+{
+	int64_t rest[DRAFT_RANK];
+	uint32_t n = dot_rest(dims, side, d->g->node[node_operands(d->g, v)[side]].rank, rest), before = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		before += rest[i] < dims->n_batch;
+	return before;
+}
+
 /* The first of the two rows, in the shape of the product. All other dimensions of the row have one element. */
 static Hlo__HloInstructionProto *first_row(struct draft *d, Hlo__HloInstructionProto *y, uint32_t at)
 {
@@ -91,7 +102,7 @@ static Hlo__HloInstructionProto *first_row(struct draft *d, Hlo__HloInstructionP
 static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, bool turn)
 {
 	Hlo__HloInstructionProto *x[2];
-	uint32_t wide_rest, v = f->anchor;
+	uint32_t wide_rest, before, v = f->anchor;
 	int64_t rest[DRAFT_RANK];
 	struct product p;
 	int first;
@@ -100,12 +111,13 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, b
 	d->widens = false; /* one rounding for each sum, as before */
 	first = p.turning && !turn ? !p.wide : p.wide;
 	wide_rest = dot_rest(&p.dims, p.wide, d->g->node[p.node].rank, rest);
+	before = rest_before(d, v, !p.wide, &p.dims);
 	x[p.wide] = draft_value(d, p.node);
 	x[!p.wide] = two_rows(d, draft_operand(d, v, !p.wide), !p.wide, &p.dims);
 	if (turn)
 		x[p.wide] = rule_turn_side(d, x[p.wide], p.wide, &p.dims);
 	return first_row(d, first == 0 ? draft_dot(d, x[0], x[1], &p.dims, d->like) :
-		rule_exchanged(d, v, x[1], x[0], &p.dims), p.dims.n_batch + (first == p.wide ? wide_rest : 0));
+		rule_exchanged(d, v, x[1], x[0], &p.dims), p.dims.n_batch + before + (first == p.wide ? wide_rest : 0));
 }
 
 static Hlo__HloInstructionProto *write_lying(struct draft *d, const struct found *f, uint32_t variant)

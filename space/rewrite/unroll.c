@@ -124,7 +124,7 @@ static struct carried write_turn(struct draft *d, const struct comp *body, struc
 		const struct node *n = &g->node[v];
 		uint32_t from = n->n_operands ? node_operands(g, v)[0] : NONE;
 		Hlo__HloInstructionProto **x = ARENA_NEW(d->mem, n->n_operands + 1, Hlo__HloInstructionProto *);
-		if (n->opcode == OP_PARAMETER || (v == body->root && n->opcode == OP_TUPLE))
+		if (n->opcode == OP_PARAMETER || (v == body->root && n->opcode == OP_TUPLE && n->n_users == 0))
 			continue;
 		if (n->opcode == OP_GET_TUPLE_ELEMENT && g->node[from].opcode == OP_PARAMETER) {
 			value[v] = part_of(d, before, (uint32_t)n->proto->tuple_index);

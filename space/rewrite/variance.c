@@ -5,8 +5,9 @@
  *
  * for any m that is the same all along the sum, which has n terms. The left side needs the mean first, so it reads x
  * twice. The right side takes both sums in one pass. It loses digits if m is far from 0 compared with the spread of x:
- * then the numbers are found to differ, and the place stays as it is. If m comes from a sum of x, that sum is part of
- * the place.
+ * then the numbers are found to differ, and the place stays as it is. On other inputs it may lose them later, so that
+ * it would give a little less than 0, of which the root is no number: it gives 0 then. If m comes from a sum of x, that
+ * sum is part of the place.
  */
 #include <math.h>
 #include <string.h>
@@ -127,7 +128,8 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	two = draft_sum(d, draft_binary(d, "multiply", x, x), sum->dimensions, (uint32_t)sum->n_dimensions);
 	one = draft_binary(d, "subtract", draft_binary(d, "add", one, one),
 		draft_binary(d, "multiply", over(d, draft_scalar(d, x, (int)lrint(f->measure[0])), NULL), mean));
-	return draft_binary(d, "subtract", two, draft_binary(d, "multiply", mean, one));
+	two = draft_binary(d, "subtract", two, draft_binary(d, "multiply", mean, one));
+	return draft_binary(d, "maximum", two, over(d, draft_scalar(d, x, 0), NULL));
 }
 
 const struct rule_code squared_distances_code = {.name = "squared_distances", .measures = measures, .match = match,
