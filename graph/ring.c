@@ -225,6 +225,7 @@ static int run_real(const struct ring_node *n)
 	case OP_COPY:
 	case OP_OPTIMIZATION_BARRIER:
 	case OP_CONVERT: /* between types of real numbers; nothing rounds here */
+	case OP_REDUCE_PRECISION:
 	case OP_RESHAPE:
 	case OP_BITCAST:
 		return elementwise(n);

@@ -24,6 +24,16 @@ bool float_known(uint8_t dtype)
 	return formats[dtype].kind >= DTYPE_IEEE && formats[dtype].bits <= 32;
 }
 
+int float_exponent_bits(uint8_t dtype)
+{
+	return formats[dtype].exponent;
+}
+
+int float_mantissa_bits(uint8_t dtype)
+{
+	return formats[dtype].mantissa;
+}
+
 int float_payload_bits(uint8_t dtype)
 {
 	return float_known(dtype) && formats[dtype].kind == DTYPE_IEEE ? formats[dtype].mantissa : 0;

@@ -15,6 +15,8 @@
 bool float_known(uint8_t dtype); /* DT_F16, DT_BF16, DT_F32 and all smaller ones */
 uint64_t float_encode(uint8_t dtype, double v, bool *fits);
 double float_decode(uint8_t dtype, uint64_t bits);
+int float_exponent_bits(uint8_t dtype); /* as reduce-precision counts them */
+int float_mantissa_bits(uint8_t dtype);
 /* How many bits of payload a NaN of this type can carry; 0 where there is only one NaN. */
 int float_payload_bits(uint8_t dtype);
 /* Reads a constant of one number of 16, 32 or 64 bits. */

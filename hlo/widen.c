@@ -9,7 +9,7 @@
  * Some operations are about the bits of a number or are known only for some types, such as the calls of libraries.
  * These keep their types: what they read is narrowed again, and what they give is widened. (A call that is a product or
  * a convolution becomes that again, hlo/library.h.) Rounding that the program asks for by name (reduce-precision)
- * remains; a conversion to a shorter type and back does not.
+ * remains; a conversion to a shorter type and back does not, nor what keeps the digits of the shorter type after that.
  */
 #include "hlo/widen.h"
 
@@ -29,6 +29,7 @@ struct value { /* of an instruction of the computation at hand */
 	int64_t id;
 	instruction *wide;
 	shape *was;
+	uint8_t rounded; /* the floats that it was converted from, or DT_INVALID */
 };
 
 struct widening {
@@ -220,6 +221,28 @@ static struct value *value_of(const struct widening *w, int64_t id)
 	return bsearch(&key, w->value, w->n_values, sizeof key, by_id);
 }
 
+/* Notes which floats the instruction was converted from, if from any. */
+static void note_rounded(const struct widening *w, struct value *own, const instruction *in)
+{
+	uint16_t op = opcode_of(in->opcode);
+	const struct value *x = in->n_operand_ids == 1 ? value_of(w, in->operand_ids[0]) : NULL;
+
+	if (!x || !x->wide)
+		return;
+	if (op == OP_CONVERT && float_known((uint8_t)x->was->element_type))
+		own->rounded = (uint8_t)x->was->element_type;
+	if (op == OP_OPTIMIZATION_BARRIER)
+		own->rounded = x->rounded;
+}
+
+/* Does it ask for no fewer digits than the floats have that its operand was converted from? */
+static bool keeps_digits(const instruction *in, const struct value *x)
+{
+	return opcode_of(in->opcode) == OP_REDUCE_PRECISION && x->rounded != DT_INVALID &&
+	       in->exponent_bits >= float_exponent_bits(x->rounded) &&
+	       in->mantissa_bits >= float_mantissa_bits(x->rounded);
+}
+
 /* Widens an instruction, after all that it reads. Returns what the program lacks, or NULL. */
 static const char *widen_one(const struct edit *e, struct widening *w, instruction *in)
 {
@@ -232,10 +255,16 @@ static const char *widen_one(const struct edit *e, struct widening *w, instructi
 		return "hands computations to a library";
 	if (meets_others(opcode_of(in->opcode)))
 		return "exchanges values with somebody who knows their types";
+	note_rounded(w, own, in);
 	for (size_t k = 0; k < in->n_operand_ids; k++) {
 		const struct value *x = value_of(w, in->operand_ids[k]);
 		if (!x || !x->wide)
 			return "reads a value before it is computed";
+		if (keeps_digits(in, x)) {
+			own->was = in->shape;
+			own->wide = x->wide;
+			return NULL;
+		}
 		in->operand_ids[k] = keeps ? convert(w, x->wide, x->was)->id : x->wide->id;
 	}
 	own->was = in->shape;

@@ -41,6 +41,21 @@ static void a_turn_may_read_what_it_leaves(void)
 		OP_SINE), 4); /* beside that of the body, which nobody calls */
 }
 
+/* XLA would take the numbers before they were rounded to 16 bits. */
+static void what_jumps_reads_rounded_numbers(void)
+{
+	CHECK_INT(written("HloModule m\nENTRY e {\n  a = bf16[128,128] parameter(0)\n"
+		"  b = bf16[128,128] parameter(1)\n"
+		"  t = bf16[128,128] multiply(a, b)\n  ROOT y = pred[128,128] compare(t, b), direction=EQ\n}\n",
+		"round-once", OP_REDUCE_PRECISION), 2);
+	CHECK_INT(written("HloModule m\nENTRY e {\n  a = bf16[128,128] parameter(0)\n"
+		"  b = bf16[128,128] parameter(1)\n"
+		"  ROOT y = bf16[128,128] maximum(a, b)\n}\n", "round-once", OP_REDUCE_PRECISION), 0);
+	CHECK_INT(written("HloModule m\nENTRY e {\n  a = bf16[8,1000] parameter(0)\n"
+		"  ROOT y = (bf16[8,5], s32[8,5]) topk(a), k=5, largest=true\n}\n", "largest-in-32-bits",
+		OP_REDUCE_PRECISION), 1);
+}
+
 /* On other inputs than those it was tried on, it may lose all digits. */
 static void a_sum_of_squares_is_never_below_zero(void)
 {
@@ -56,6 +71,7 @@ int main(void)
 {
 	RUN(a_row_may_stand_before_what_is_shared);
 	RUN(a_turn_may_read_what_it_leaves);
+	RUN(what_jumps_reads_rounded_numbers);
 	RUN(a_sum_of_squares_is_never_below_zero);
 	return test_done();
 }

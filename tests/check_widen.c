@@ -162,6 +162,28 @@ static void kept_types(void)
 	graph_release(&g);
 }
 
+/* Asked for by name, rounding remains, but not of what had no more digits before it was converted. */
+static void rounding_that_changes_nothing(void)
+{
+	static const char text[] =
+		"HloModule m\n\nENTRY e {\n"
+		"  p = bf16[4] parameter(0)\n"
+		"  n = bf16[4] negate(p)\n"
+		"  w = f32[4] convert(n)\n"
+		"  k = f32[4] opt-barrier(w)\n"
+		"  r = f32[4] reduce-precision(k), exponent_bits=8, mantissa_bits=7\n"
+		"  s = f32[4] reduce-precision(w), exponent_bits=8, mantissa_bits=6\n"
+		"  ROOT sum = f32[4] add(r, s)\n}\n";
+	struct graph g;
+	uint32_t sum = widened(text, "sum", &g);
+
+	if (sum == NONE)
+		return;
+	CHECK_INT(g.node[node_operands(&g, sum)[0]].opcode, OP_OPTIMIZATION_BARRIER);
+	CHECK_INT(g.node[node_operands(&g, sum)[1]].opcode, OP_REDUCE_PRECISION);
+	graph_release(&g);
+}
+
 static void refused(void)
 {
 	static const char text[] =
@@ -188,6 +210,7 @@ int main(void)
 	RUN(whole_programs);
 	RUN(constants);
 	RUN(kept_types);
+	RUN(rounding_that_changes_nothing);
 	RUN(refused);
 	return test_done();
 }

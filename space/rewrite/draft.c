@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include "hlo/field.h"
+#include "hlo/float.h"
 
 struct fresh fresh_of(const struct graph *g)
 {
@@ -201,6 +202,16 @@ Hlo__HloInstructionProto *draft_convert(struct draft *d, Hlo__HloInstructionProt
 		return x;
 	x = draft_unary(d, "convert", x);
 	x->shape->element_type = dtype;
+	return x;
+}
+
+Hlo__HloInstructionProto *draft_rounded(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype)
+{
+	if (x->shape->element_type == dtype)
+		return x;
+	x = draft_unary(d, "reduce-precision", x);
+	x->exponent_bits = float_exponent_bits((uint8_t)dtype);
+	x->mantissa_bits = float_mantissa_bits((uint8_t)dtype);
 	return x;
 }
 

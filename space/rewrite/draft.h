@@ -67,6 +67,11 @@ Hlo__HloInstructionProto *draft_unary(struct draft *d, const char *opcode, Hlo__
 Hlo__HloInstructionProto *draft_binary(struct draft *d, const char *opcode, Hlo__HloInstructionProto *a,
 	Hlo__HloInstructionProto *b);
 Hlo__HloInstructionProto *draft_convert(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype);
+/*
+ * The numbers x, which were of that type before they were made f32, and have no more digits than it has. XLA forgets a
+ * rounding that is taken back at once, but not this one. What jumps at a number shall see it rounded.
+ */
+Hlo__HloInstructionProto *draft_rounded(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype);
 /* The same bits, read as another type of that size. */
 Hlo__HloInstructionProto *draft_bits(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype);
 /* Integers and one integer, combined. */

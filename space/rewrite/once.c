@@ -9,10 +9,12 @@
  *
  * What it does not do in f32 are comparisons, and conversions from and to whole numbers and truths, so no vector
  * instructions come of them. (A million times max(x, 0) took 8.4 ms, and 0.6 in f32; a choice by x > 0, as of a
- * gradient, 8.2 and 0.5; to make s8 of them 8.2 and 0.4.) In f32 they have the same results.
+ * gradient, 8.2 and 0.5; to make s8 of them 8.2 and 0.4.) In f32 they have the same results on the same numbers.
  *
  * A chain ends where a value is read more than once, or by anything else. It ends before what jumps, too, a test or a
- * whole number, because what comes a little nearer to the truth may be on the other side; a floor is left out.
+ * whole number, because what comes a little nearer to the truth may be on the other side; a floor is left out. What
+ * jumps reads numbers that stay rounded (draft_rounded): where a maximum is looked for by an equality, none would be
+ * found among numbers that were not.
  */
 #include "space/rewrite/codes.h"
 
@@ -146,8 +148,12 @@ static Hlo__HloInstructionProto *operation(struct draft *d, const struct found *
 	const Hlo__HloInstructionProto *in = n->proto;
 	Hlo__HloInstructionProto *x[3], *y;
 
-	for (uint32_t k = 0; k < n->n_operands; k++)
-		x[k] = wide(d, f, node_operands(d->g, v)[k], done);
+	for (uint32_t k = 0; k < n->n_operands; k++) {
+		uint32_t u = node_operands(d->g, v)[k];
+		x[k] = wide(d, f, u, done);
+		if (jumps(d->g, v) && d->g->node[u].dtype == DT_BF16)
+			x[k] = draft_rounded(d, x[k], DT_BF16);
+	}
 	if (n->opcode == OP_CONVERT)
 		return draft_convert(d, x[0], is_whole(n->dtype) ? n->dtype : DT_F32);
 	if (n->opcode == OP_SELECT)

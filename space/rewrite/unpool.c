@@ -13,9 +13,9 @@
  *    one box.
  *
  * The selection is the one of the definition. Row by row, an element replaces the one before it if the comparison does
- * not hold of the two; what is not a number follows the same rule. Padding is never selected: at taps that somewhere
- * are in the padding, a mask says where, and number 0 says that a window has met no element yet. Only sums of several
- * windows are added in another order.
+ * not hold of the two, of numbers that stay rounded; what is not a number follows the same rule. Padding is never
+ * selected: at taps that somewhere are in the padding, a mask says where, and number 0 says that a window has met no
+ * element yet. Only sums of several windows are added in another order.
  *
  * A barrier keeps the numbers in memory: the compiler would compute them anew wherever they are repeated. Tried and
  * dropped: no barrier, at best as fast and twice as slow for windows that overlap; taps that are spread by padding
@@ -245,7 +245,8 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 
 	(void)variant;
 	BUG_ON(!read_moves(d->g, f->anchor, &m));
-	x = draft_pad(d, rule_seen(d, f->anchor, 0), m.low, m.high, NULL, NULL);
+	x = draft_rounded(d, rule_seen(d, f->anchor, 0), d->g->node[node_operands(d->g, f->anchor)[0]].dtype);
+	x = draft_pad(d, x, m.low, m.high, NULL, NULL);
 	which = draft_unary(d, "opt-barrier", selected(d, &m, x));
 	x = placed(d, &m, which, rule_seen(d, f->anchor, 1));
 	for (uint32_t i = 0; i < m.rank; i++) {

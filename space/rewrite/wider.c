@@ -7,8 +7,8 @@
  * f32 (Xeon, one core).
  *
  * The largest are the same ones, in the same order: both ways order numbers by their bits, and equal ones by their
- * places. (Not of f16: what converts them changes the bits of NaNs.) Sums are rounded once, and are nearer to the
- * truth.
+ * places, as long as they stay rounded (draft_rounded). (Not of f16: what converts them changes the bits of NaNs.)
+ * Sums are rounded once, and are nearer to the truth.
  */
 #include "space/rewrite/codes.h"
 
@@ -34,6 +34,7 @@ static Hlo__HloInstructionProto *write_top(struct draft *d, const struct found *
 	Hlo__HloInstructionProto *x = draft_convert(d, draft_operand(d, f->anchor, 0), DT_F32), *part[2];
 
 	(void)variant;
+	x = draft_rounded(d, x, dtype);
 	x = draft_again(d, in, &x, 1);
 	x->shape = arena_dup(d->mem, x->shape, sizeof *x->shape);
 	x->shape->tuple_shapes = arena_dup(d->mem, x->shape->tuple_shapes, 2 * sizeof *x->shape->tuple_shapes);
