@@ -394,7 +394,7 @@ struct compare_options {
 
 /* How far two programs are apart in one output. */
 struct difference {
-	double max_abs, max_rel; /* rel: |a - b| / (|a| + the output's mean magnitude); of what is finite in both */
+	double max_abs, max_rel; /* rel: |a - b| / (|a| + the output's usual magnitude); of what is finite in both */
 	/* how far neighbouring numbers of the output's type are apart, relative; 0: integers */
 	double unit;
 	uint64_t elements, finite; /* finite: in both */

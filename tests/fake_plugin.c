@@ -360,6 +360,8 @@ static PJRT_Error *execute(PJRT_LoadedExecutable_Execute_Args *a)
 	b->whole = type && strcmp(type, "int") == 0;
 	if (strcmp(what, "nan") == 0)
 		b->v[2] = NAN;
+	if (strcmp(what, "mask") == 0)
+		b->v[3] = -3e38f;
 	a->output_lists[0][0] = b;
 	if (a->device_complete_events)
 		a->device_complete_events[0] = &the_event;

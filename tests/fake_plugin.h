@@ -6,7 +6,7 @@
  *
  *	compile=refuse oom abort segv exit hang    what compiling does
  *	compile=kill killed    ends by SIGKILL; killed: as by a kernel that is out of memory, counted in VANTAGE_VMSTAT
- *	run=refuse oom abort hang nan              what running does
+ *	run=refuse oom abort hang nan mask         what running does
  *	us=100      microseconds that a run takes  noise=3    percent by which runs differ
  *	load=5      percent by which loads differ  out=2      factor of the outputs
  *	leak=64     MiB lost by each compilation   print=9000 bytes printed on stderr by compiling

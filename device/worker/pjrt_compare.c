@@ -1,9 +1,11 @@
 /*
  * pjrt_compare.c - measures how far apart the outputs of two programs on the same inputs are.
  *
- * For floats, the difference of two elements is divided by their magnitude plus the mean magnitude of the output, so
- * that elements near 0 among large numbers do not count as far apart. Elements that are not finite on both sides must
- * be the same on both; if not, they are counted. Integers that are not equal are counted, and their difference is
+ * For floats, the difference of two elements is divided by their magnitude plus the usual magnitude of the output, so
+ * that elements near 0 among large numbers do not count as far apart. The usual magnitude is the mean, but a few huge
+ * numbers, such as masks, shall not hide what becomes of all others: it is no more than a thousand times what a quarter
+ * of those that are not 0 stay below. Elements that are not finite on both sides must be the same on both; if not, they
+ * are counted. Integers that are not equal are counted, and their difference is
  * given, too.
  */
 #include "device/worker/pjrt.h"
@@ -14,19 +16,43 @@
 #include "base/mem.h"
 #include "device/worker/pjrt_own.h"
 
-static double mean_magnitude(const struct values *x, size_t parts)
-{
-	size_t bytes = dtype_host_bytes(x->dtype), finite = 0;
-	double sum = 0;
+#define USUAL_MOST 1000.0 /* times the lower quartile */
+#define EXPONENTS 2200	  /* of numbers of 64 bits, all of them */
 
-	for (size_t i = 0; i < x->elements * parts; i++) {
+/* A power of 2 that a quarter of the counted numbers are below. */
+static double lower_quartile(const size_t *with_exponent, size_t n)
+{
+	size_t below = 0;
+
+	for (int e = 0; e < EXPONENTS; e++)
+		if ((below += with_exponent[e]) * 4 >= n)
+			return ldexp(1, e - EXPONENTS / 2);
+	return 0;
+}
+
+/* What the numbers that are not 0 are usually like; 0: all are 0. */
+static double usual_magnitude(const struct values *x, size_t parts)
+{
+	size_t bytes = dtype_host_bytes(x->dtype), n = x->elements * parts, finite = 0, some = 0;
+	size_t with_exponent[EXPONENTS] = {0};
+	double mean = 0;
+
+	for (size_t i = 0; i < n; i++) {
 		double v = fabs(dtype_read(x->dtype, x->data + i / parts * bytes, (int)(i % parts)));
-		if (isfinite(v)) {
-			sum += v;
-			finite++;
+		int e;
+		if (!isfinite(v))
+			continue;
+		finite++;
+		mean += v / (double)n;
+		if (v > 0) {
+			frexp(v, &e);
+			with_exponent[e + EXPONENTS / 2]++;
+			some++;
 		}
 	}
-	return finite ? sum / (double)finite : 0;
+	if (some == 0)
+		return 0;
+	return fmin(mean * (double)n / (double)finite, USUAL_MOST * lower_quartile(with_exponent, some));
 }
 
 /* Puts a number among the largest, which are in descending order, if it is one. */
@@ -43,20 +69,20 @@ static void keep_largest(double *largest, double x)
 static void compare_floats(const struct values *x, const struct values *y, struct difference *out)
 {
 	size_t bytes = dtype_host_bytes(x->dtype), parts = dtype_complex(x->dtype) ? 2 : 1;
-	double mean = mean_magnitude(x, parts), largest[DIFFERENCE_FEW + 1] = {0};
+	double usual = usual_magnitude(x, parts), largest[DIFFERENCE_FEW + 1] = {0};
 
 	out->elements = x->elements * parts;
 	for (size_t i = 0; i < out->elements; i++) {
 		double a = dtype_read(x->dtype, x->data + i / parts * bytes, (int)(i % parts));
 		double b = dtype_read(y->dtype, y->data + i / parts * bytes, (int)(i % parts));
-		double apart = fabs(a - b), scale = fabs(a) + mean, share;
+		double apart = fabs(a / 2 - b / 2), scale = fabs(a) / 2 + usual / 2, share;
 		if (!isfinite(a) || !isfinite(b)) {
 			out->unlike += !(isnan(a) && isnan(b)) && a != b;
 			continue;
 		}
 		out->finite++;
 		share = apart > 0 ? scale > 0 ? apart / scale : 1 : 0;
-		out->max_abs = fmax(out->max_abs, apart);
+		out->max_abs = fmax(out->max_abs, 2 * apart);
 		out->far += share > DIFFERENCE_FAR;
 		if (share > largest[DIFFERENCE_FEW])
 			keep_largest(largest, share);
