@@ -82,6 +82,26 @@ const struct codegen *codegen_way(unsigned i)
 	return i < N_WAYS ? &ways[i] : NULL;
 }
 
+uint32_t codegen_for_memory(void)
+{
+	uint32_t found = 0;
+
+	for (unsigned i = 0; i < N_WAYS; i++)
+		found |= (uint32_t)(ways[i].mib > 0) << i;
+	return found;
+}
+
+uint32_t codegen_rivals(unsigned i)
+{
+	size_t name = strcspn(ways[i].option, "=") + 1;
+	uint32_t found = 0;
+
+	for (unsigned k = 0; k < N_WAYS; k++)
+		if (k != i && strncmp(ways[k].option, ways[i].option, name) == 0)
+			found |= UINT32_C(1) << k;
+	return found;
+}
+
 void codegen_options(uint32_t which, const char *between, struct buf *out)
 {
 	const char *before = "";

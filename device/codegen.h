@@ -17,6 +17,7 @@
 struct codegen {
 	const char *backend;
 	const char *flag;   /* of the processor, without which it is of no use; "": none is needed */
+	uint32_t mib;	    /* of temporary memory, with less than which it is of no use */
 	const char *option; /* debug option that asks for it */
 	const char *words;  /* what it gives: "vectors of 512 bits" */
 };
@@ -29,6 +30,10 @@ const char *codegen_always(const char *backend);
  */
 uint32_t codegen_worth(const char *backend);
 const struct codegen *codegen_way(unsigned i); /* the row of a bit; NULL: there is none */
+/* Those that are of use where there is much temporary memory. */
+uint32_t codegen_for_memory(void);
+/* Those that ask for another value of the same option. */
+uint32_t codegen_rivals(unsigned i);
 /* Appends their options with `between` between them, and what they give: "this, that". */
 void codegen_options(uint32_t ways, const char *between, struct buf *out);
 void codegen_words(uint32_t ways, struct buf *out);

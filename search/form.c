@@ -11,7 +11,8 @@
 /*
  * Welding that promises such a share of a run gets the time for so many sizes. (The gradients of quantum circuits are
  * hundreds of small kernels. One opens in 14 to 17 s. A minute's search had 15 s for all forms, tried none, and left
- * 46% there.)
+ * 46% there.) So does memory that is mapped anew in each run; a form that needs less of that is tried before welding,
+ * and otherwise after it.
  */
 #define PROMISING 0.05
 #define FORMS 2
@@ -35,10 +36,14 @@ static int try_forms(struct form *f, struct hunt *h, bool codegen, bool weld, st
 
 	talk_wait("trying other forms of the answer", 0, now_seconds());
 	rc = race_begin(&x, h, weld && welding_promise(h) >= PROMISING ? FORMS : 0, err);
+	if (rc == 0 && codegen && recode_promise(&x) >= PROMISING) {
+		race_allow(&x, FORMS);
+		rc = recode_answer(&f->recode, &x, codegen_for_memory(), err);
+	}
 	if (rc == 0 && weld)
 		rc = welding_answer(&f->weldings, &x, err);
 	if (rc == 0 && codegen)
-		rc = recode_answer(&f->recode, &x, err);
+		rc = recode_answer(&f->recode, &x, UINT32_MAX, err);
 	h->lab->subject.opened.spares.ways = f->recode.taken;
 	rc = race_end(&x, rc == 0 ? err : NULL) < 0 ? -1 : rc;
 	talk_waited();

@@ -61,6 +61,12 @@ static bool affordable(const struct race *x)
 	return !stop_asked() && now_seconds() + takes + run_for(x) <= x->ends;
 }
 
+void race_allow(struct race *x, unsigned forms)
+{
+	x->ends = fmax(x->ends, x->began + time_for(x->h, forms));
+	device_until(x->h->lab->device, x->ends);
+}
+
 int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err)
 {
 	struct lab *lab = h->lab;
@@ -68,8 +74,8 @@ int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err)
 	enum compile_how usual = lab->how == COMPILE_CODEGEN_OWN ? COMPILE_DEFAULT : COMPILE_APPLIED;
 	int rc;
 
-	*x = (struct race){.h = h, .how = lab->how, .ends = now_seconds() + time_for(h, forms)};
-	device_until(lab->device, x->ends);
+	*x = (struct race){.h = h, .how = lab->how, .began = now_seconds()};
+	race_allow(x, forms);
 	device_heed_stop(lab->device, true);
 	rc = lab_answer(lab, h->config, &x->module, err);
 	if (rc == 0 && affordable(x))

@@ -21,7 +21,7 @@ struct race {
 	enum compile_how how;
 	struct compiled best, next;
 	double takes; /* seconds that compiling a form takes; 0: not known yet */
-	double ends;  /* the time by which it has to be over */
+	double began, ends; /* the time, and that by which it has to be over */
 	bool won;     /* has another form than the first become the best one? */
 };
 struct lap { /* how a form did: what it saved, as a share of the best one's time, and its standard error */
@@ -36,6 +36,8 @@ bool race_possible(const struct hunt *h);
  * these can be compiled and run, up to twice as long as the search. race_end has to follow, even if this fails.
  */
 int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err);
+/* Gives the race the time for so many forms, as above, if only what it begins with tells what they promise. */
+void race_allow(struct race *x, unsigned forms);
 /* Is there something to compare with, and time for one more form, as far as one can say? */
 bool race_goes_on(const struct race *x);
 /*

@@ -3,8 +3,13 @@
  */
 #include "search/recode.h"
 
+#include <float.h>
 #include <math.h>
 #include "base/io.h"
+
+#define MAPPED (UINT64_C(32) << 20) /* bytes: what is larger, glibc maps anew each time */
+#define PAGE 4096.0
+#define PAGE_SECONDS 1e-6 /* that a page costs when it is touched first; 1.0 to 1.3 us on a Xeon */
 
 /* The ways that an earlier search took. */
 static uint32_t taken_earlier(const char *dir)
@@ -37,22 +42,55 @@ static double together(const struct recode *r, double *se)
 	return 1 - left;
 }
 
-int recode_answer(struct recode *r, struct race *x, struct err *err)
+double recode_promise(const struct race *x)
+{
+	const struct hunt *h = x->h;
+
+	if (!(device_info(h->lab->device)->codegen & codegen_for_memory()) || x->best.temp_bytes <= MAPPED)
+		return 0;
+	return PAGE_SECONDS * (double)x->best.temp_bytes / PAGE / fmax(hunt_own_seconds(h), DBL_MIN);
+}
+
+/* Is it of use for the program that leads, and not one more value of an option that was of none? */
+static bool is_worth(const struct recode *r, const struct race *x, unsigned i)
+{
+	uint32_t rivals;
+
+	if (!(device_info(x->h->lab->device)->codegen >> i & 1) || r->asked >> i & 1)
+		return false;
+	rivals = codegen_rivals(i);
+	return x->best.temp_bytes >= (uint64_t)codegen_way(i)->mib << 20 && (!(r->asked & rivals) || r->taken & rivals);
+}
+
+/* The way is taken, in place of another value of its option; what both saved is its gain. */
+static void take(struct recode *r, unsigned i)
+{
+	uint32_t before = r->taken & codegen_rivals(i);
+
+	for (unsigned k = 0; k < CODEGEN_MOST; k++)
+		if (before >> k & 1) {
+			r->gain[i] = 1 - (1 - r->gain[i]) * (1 - r->gain[k]);
+			r->se[i] = hypot(r->se[i], r->se[k]);
+		}
+	r->taken = (r->taken & ~before) | UINT32_C(1) << i;
+}
+
+int recode_answer(struct recode *r, struct race *x, uint32_t ways, struct err *err)
 {
 	struct device *d = x->h->lab->device;
-	uint32_t ways = device_info(d)->codegen;
 	struct lap lap;
 	int rc = 0;
 
 	for (unsigned i = 0; i < CODEGEN_MOST && rc >= 0 && race_goes_on(x); i++) {
-		if (!(ways >> i & 1))
+		if (!(ways >> i & 1) || !is_worth(r, x, i))
 			continue;
-		device_codegen(d, r->taken | UINT32_C(1) << i);
+		device_codegen(d, (r->taken & ~codegen_rivals(i)) | UINT32_C(1) << i);
 		rc = race_enter(x, x->h->lab->how, &x->module, &lap, err);
 		r->asked |= (uint32_t)lap.run << i;
 		r->gain[i] = lap.gain;
 		r->se[i] = lap.se;
-		r->taken |= (uint32_t)(rc == 1) << i;
+		if (rc == 1)
+			take(r, i);
 		device_codegen(d, r->taken);
 		if (rc >= 0)
 			rc = race_recover(x, err);

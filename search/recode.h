@@ -1,8 +1,8 @@
 /*
  * recode.h - has the answer's code generated in other ways, where that is faster.
  *
- * Which kernels there are is decided instruction by instruction. How wide their vectors are is decided for the whole
- * program (schemas/codegen.def), in a race of one way after the other.
+ * Which kernels there are is decided instruction by instruction. How wide their vectors are, and how the program asks
+ * for memory, is decided for the whole program (schemas/codegen.def), in a race of one way after the other.
  *
  * If nothing else was found, the answer is the user's own program with these options (COMPILE_CODEGEN_OWN): the
  * compiler makes all decisions by itself.
@@ -20,8 +20,10 @@ struct recode { /* all zero: nothing was asked */
 	double gain[CODEGEN_MOST], se[CODEGEN_MOST];
 };
 
-/* Tries each way beside those taken before it, and tells the device what was taken. */
-int recode_answer(struct recode *r, struct race *x, struct err *err);
+/* What mapping its temporary memory costs the program that leads, as a share of a run, if a way may save it. */
+double recode_promise(const struct race *x);
+/* Tries each of these ways beside those taken before it, and tells the device what was taken. */
+int recode_answer(struct recode *r, struct race *x, uint32_t ways, struct err *err);
 /* Takes the ways of the search that left this folder. */
 void recode_again(struct recode *r, const char *from, struct device *d);
 void recode_json(const struct recode *r, struct json *j);

@@ -19,13 +19,13 @@ static void flags_are_whole_words(void)
 		const char *text;
 		uint32_t ways;
 	} t[] = {
-		{"model name\t: X\nflags\t\t: fpu avx512f\n", 3},
-		{"flags\t\t: avx512f fpu\nflags : fpu\n", 3},
-		{"flags\t\t: avx512fp16 avx512\n", 2},
-		{"model name\t: avx512f\n", 2},
-		{"Features\t: asimd\n", 2}, /* another kind of processor */
-		{"flags", 2},
-		{"", 2},
+		{"model name\t: X\nflags\t\t: fpu avx512f\n", 3 + 448},
+		{"flags\t\t: avx512f fpu\nflags : fpu\n", 3 + 448},
+		{"flags\t\t: avx512fp16 avx512\n", 2 + 448},
+		{"model name\t: avx512f\n", 2 + 448},
+		{"Features\t: asimd\n", 2 + 448}, /* another kind of processor */
+		{"flags", 2 + 448},
+		{"", 2 + 448},
 	};
 
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
@@ -35,8 +35,10 @@ static void flags_are_whole_words(void)
 	be_a_processor(t[0].text);
 	CHECK_INT(codegen_worth("cuda"), 4 + 8 + 16 + 32);
 	CHECK_INT(codegen_worth("tpu"), 0);
+	CHECK_INT(codegen_rivals(0), 0);
+	CHECK_INT(codegen_rivals(7), 64 + 256);
 	setenv("VANTAGE_CPUINFO", "/nowhere", 1);
-	CHECK_INT(codegen_worth("cpu"), 2);
+	CHECK_INT(codegen_worth("cpu"), 2 + 448);
 	unsetenv("VANTAGE_CPUINFO");
 }
 

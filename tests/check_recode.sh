@@ -44,4 +44,18 @@ run 50 --budget 1 --out old
 lacks 'Its code has' out
 lacks "$option" old/config.json
 done_ it_is_left_where_it_is_not
+
+pieces=xla_multiheap_size_constraint_per_heap
+run '100;pieces=50;temp=60000000' --budget 1 --out pieces
+has '^Its code has temporary memory in pieces of 30 MB ' out
+has "^$pieces=30000000\$" pieces/options.txt
+has "$pieces=8000000" pieces/config.json
+lacks "$pieces=8000000" pieces/options.txt
+run '100;pieces=200;temp=60000000' --budget 1 --out whole
+lacks "$pieces" whole/options.txt
+has "$pieces=30000000" whole/config.json
+lacks "$pieces=8000000" whole/config.json
+run '100;pieces=50;temp=10000000' --budget 1 --out small
+lacks "$pieces" small/config.json
+done_ memory_is_asked_for_in_pieces_where_there_is_much
 exit $failed

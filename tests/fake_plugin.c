@@ -196,6 +196,7 @@ static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 	bool fused = some && memmem(a->program->code, a->program->code_size, "\x12\x06" "fusion", 8);
 	e->factor = fused ? atof(told("applied", "1")) : 1;
 	e->us *= percent(a->compile_options, a->compile_options_size, "vector_width", "wide") *
+		 percent(a->compile_options, a->compile_options_size, "per_heap", "pieces") *
 		 percent(a->program->code, a->program->code_size, "xla_cpu_small_call", "welded");
 	e->n -= some && asked_for_passes("another");
 	for (double left = number(e, "print", 0); left > 0; left -= 64)
@@ -249,7 +250,8 @@ static PJRT_Error *memory_stats(PJRT_Executable_GetCompiledMemoryStats_Args *a)
 {
 	a->argument_size_in_bytes = (int64_t)number(a->executable, "args", 0);
 	a->peak_memory_in_bytes = (int64_t)number(a->executable, "peak", 12345);
-	a->temp_size_in_bytes = (int64_t)number(a->executable, "temp", (double)(a->executable->n % 12000));
+	a->temp_size_in_bytes = (int64_t)number(a->executable, "temp",
+		told("temp", NULL) ? atof(told("temp", NULL)) : (double)(a->executable->n % 12000));
 	return NULL;
 }
 

@@ -43,6 +43,7 @@
  *		    script "crew=tell" is refused with how many there are, and how many cores these and the caller use
  *	nth=5       the fifth program that a worker compiles aborts
  *	wide=50     percent of their time that programs take if they are compiled for wider vectors
+ *	pieces=50   ... if their temporary memory, of temp=BYTES, is asked for in pieces
  *	welded=50   ... in which small kernels are welded
  *	applied=2   factor of the outputs of programs that are compiled with only the passes after fusion, if they have
  *		    fusions
