@@ -7,8 +7,9 @@
  *   - idempotent: the second time there are no such steps;
  *   - resumable: it commits every CHUNK steps, and a chunk is a valid run (with its keyframes);
  *   - fit for shards that are being written: merge tonight, and again tomorrow.
- * If both have a run, their last common step is compared before anything is added: two copies of a shard
- * that were both continued have the same uuid, but are not the same run.
+ * If both have a run, all their common steps are compared before anything is added: two copies of a shard that were
+ * both continued have the same uuid, but are not the same run. To compare the last one alone would not do: of several
+ * chains it is a step of one, and that one may not have parted.
  *
  * A run that was made here and went on in a copy gets the copy's steps, but not its state. So it cannot go on here any
  * more: its own state is that of an earlier step, and is dropped.
@@ -293,24 +294,32 @@ static int place_run(struct merge *m, struct pair *p, struct err *err)
 		sql_int(m->s, err, &p->all, "SELECT " SQL_STEPS(shard, "?1"), "i", p->from) < 0 ? -1 : 0;
 }
 
-/* Is the last step that both have the same step? */
+/*
+ * Compares all steps that both have, and the keyframes up to there: two copies may differ in one chain only, and go on
+ * alike in the others. No step has a gap before it, so it is enough to look up there what is here.
+ */
 static int check_same_run(struct merge *m, const struct pair *p, struct err *err)
 {
-	int64_t last = (p->have < p->all ? p->have : p->all) - 1, same = 0;
+	int64_t both = p->have < p->all ? p->have : p->all, step = 0;
+	int rc = sql_int(m->s, err, &step, "SELECT min(step) FROM (SELECT o.id - ?1 AS step FROM main.sample o"
+			" LEFT JOIN shard.sample a ON a.id = o.id - ?1 + ?2 WHERE o.id >= ?1 AND o.id < ?1 + ?3 AND"
+			" (a.chain, a.site, a.chosen, a.kind, a.outcome, a.costs) IS NOT"
+			" (o.chain, o.site, o.chosen, o.kind, o.outcome, o.costs)"
+			" UNION ALL SELECT o.id - ?1 FROM main.trial o LEFT JOIN"
+			" shard.trial a ON a.id = o.id - ?1 + ?2 WHERE o.id >= ?1 AND o.id < ?1 + ?3 AND"
+			" (a.chain, a.flips, a.delta, a.se, a.taken, a.kind, a.outcome) IS NOT"
+			" (o.chain, o.flips, o.delta, o.se, o.taken, o.kind, o.outcome)"
+			" UNION ALL SELECT o.step FROM main.keyframe o LEFT JOIN"
+			" shard.keyframe a ON a.run = ?2 >> 32 AND a.step = o.step AND a.n = o.n"
+			" WHERE o.run = ?1 >> 32 AND o.step < ?3 AND"
+			" (a.chain, a.jump, a.hash) IS NOT (o.chain, o.jump, o.hash))", "iii", RUN_BASE(p->to),
+		RUN_BASE(p->from), both);
 
-	if (last < 0)
-		return 0;
-	if (sql_int(m->s, err, &same, "SELECT (SELECT count(*) FROM main.sample o JOIN shard.sample a ON a.id = ?1 AND"
-			" a.chain = o.chain AND a.site = o.site AND a.chosen = "
-			"o.chosen AND a.costs = o.costs WHERE o.id = ?2) + (SELECT count(*) FROM main.trial o JOIN "
-			"shard.trial a ON a.id = ?1 AND a.chain = o.chain AND"
-			" a.flips = o.flips AND a.delta IS o.delta WHERE o.id = ?2)", "ii", RUN_BASE(p->from) + last,
-			RUN_BASE(p->to) + last) < 0)
-		return -1;
-	return same ? 0 : err_set(err, "run %lld of %s and run %lld of %s have the "
-		"same uuid but differ at step %lld: a copy of the "
-		"shard was continued twice; leave one of them out", (long long)p->from, m->shard, (long long)p->to,
-		store_path(m->s), (long long)last);
+	if (rc <= 0)
+		return rc;
+	return err_set(err, "run %lld of %s and run %lld of %s have the same uuid but differ at step %lld: a copy of "
+		"the shard was continued twice; leave one of them out", (long long)p->from, m->shard, (long long)p->to,
+		store_path(m->s), (long long)step);
 }
 
 /* Copies the steps from `low` to below `high`, and what belongs to them. */

@@ -102,8 +102,32 @@ static void a_shard_that_grew_is_merged_again(void)
 		"state FROM resume WHERE run = 2) WHERE run = 1"), 0);
 	CHECK(grow("fork.sqlite", 1, 30));
 	CHECK_INT(sh("$S merge gout.sqlite fork.sqlite"), 1);
-	CHECK_SAYS("have the same uuid but differ at step 129");
+	CHECK_SAYS("have the same uuid but differ at step 100");
 	CHECK_INT(sh("$S verify gout.sqlite"), 0);
+}
+
+/* Two copies went on, and their last common step is the same, as it may be where they parted in another chain. */
+static void copies_that_parted_earlier_are_told(void)
+{
+	static const char *const parted[] = {
+		"UPDATE sample SET costs = zeroblob(length(costs)) WHERE id = (1 << 32) + 103",
+		"UPDATE sample SET chain = 1 WHERE id = (1 << 32) + 103",
+		"DELETE FROM sample WHERE id = (1 << 32) + 103",
+		"UPDATE keyframe SET hash = hash + 1 WHERE run = 1 AND step = 80",
+	};
+
+	CHECK(make("c1.sqlite", 1, 2, 100, "g") && sh("cp c1.sqlite c2.sqlite") == 0);
+	CHECK(grow("c1.sqlite", 1, 20) && sh("$S merge cout.sqlite c1.sqlite && cp cout.sqlite was") == 0);
+	CHECK(grow("c2.sqlite", 1, 30)); /* the same steps, and ten more */
+	for (size_t i = 0; i < sizeof parted / sizeof *parted; i++) {
+		CHECK_INT(sh("cp was cout.sqlite; cp c2.sqlite other.sqlite"), 0);
+		CHECK_INT(alter("other.sqlite", parted[i]), SQLITE_OK);
+		CHECK_INT(sh("$S merge cout.sqlite other.sqlite"), 1);
+		CHECK_SAYS(i == 3 ? "differ at step 80" : "differ at step 103");
+		CHECK_INT(sh("$S verify cout.sqlite"), 0);
+	}
+	CHECK_INT(sh("$S merge cout.sqlite c2.sqlite"), 0);
+	CHECK_SAYS("0 new runs and 10 new steps");
 }
 
 /* The steps of a copy that went on come without its state, so the run does not go on from a state that is too old. */
@@ -211,6 +235,7 @@ int main(void)
 	RUN(graphs_can_be_left_out);
 	RUN(packed_shards_are_merged);
 	RUN(a_shard_that_grew_is_merged_again);
+	RUN(copies_that_parted_earlier_are_told);
 	RUN(a_copy_that_went_on_is_merged_back);
 	RUN(a_shard_being_written_is_merged);
 	RUN(a_damaged_shard_does_not_spread);
