@@ -223,8 +223,7 @@ static int write_in_place(const char *path, const void *p, size_t n, struct err 
 	return write_and_close(fd, p, n, false, err) < 0 ? err_prefix(err, "%s", path) : 0;
 }
 
-/* Creates a neighbour of `path` that nobody else has; its name goes to *name, the caller frees. */
-static int open_neighbour(const char *path, char **name, struct err *err)
+int io_open_neighbour(const char *path, char **name, struct err *err)
 {
 	static atomic_uint serial;
 	for (;;) {
@@ -264,7 +263,7 @@ int io_may_write(const char *path, struct err *err)
 		return -1;
 	if (in_place)
 		return access(path, W_OK) == 0 ? 0 : err_errno(err, "%s: cannot be opened for writing", path);
-	if ((fd = open_neighbour(path, &name, err)) < 0)
+	if ((fd = io_open_neighbour(path, &name, err)) < 0)
 		return -1;
 	close(fd);
 	unlink(name);
@@ -278,7 +277,7 @@ int io_write_file(const char *path, const void *p, size_t n, struct err *err)
 	if (in_place)
 		return in_place < 0 ? -1 : write_in_place(path, p, n, err);
 	char *name = NULL;
-	int rc = -1, fd = open_neighbour(path, &name, err);
+	int rc = -1, fd = io_open_neighbour(path, &name, err);
 	if (fd < 0)
 		return -1;
 	if (write_and_close(fd, p, n, true, err) < 0) {

@@ -27,6 +27,11 @@ int io_read_file(const char *path, size_t limit, struct buf *out, struct err *er
 
 /* Writes a new file beside `path`, syncs it and renames it to `path`: readers see the old file or the new one. */
 int io_write_file(const char *path, const void *p, size_t n, struct err *err);
+/*
+ * Makes an empty file beside `path`, of a name that no file has, for what is renamed to `path` when it is whole, or is
+ * not kept. Returns its descriptor, to write only, and its name, which the caller frees; -1 with a sentence.
+ */
+int io_open_neighbour(const char *path, char **name, struct err *err);
 /* Could io_write_file write there? -1 with its sentence: for what would be known only after hours. Leaves no file. */
 int io_may_write(const char *path, struct err *err);
 int io_write_in(const char *folder, const char *name, const void *p, size_t n, struct err *err); /* FOLDER/NAME */

@@ -7,6 +7,7 @@
 #include "store/export.h"
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/io.h"
 #include "base/mem.h"
 
@@ -118,31 +119,30 @@ static int export_text(struct selection *x, struct err *err)
 {
 	struct writer w = {.x = x, .file = stdout};
 	bool csv = x->r->export_format == EXPORT_CSV;
-	struct buf part = {0};
-	int rc;
+	char *part = NULL;
+	int rc, fd = x->r->out ? io_open_neighbour(x->r->out, &part, err) : STDOUT_FILENO;
 
-	buf_addf(&part, "%s.part", x->r->out ? x->r->out : "");
-	if (x->r->out && !(w.file = fopen(part.data, "w"))) {
-		rc = err_errno(err, "%s cannot be written", part.data);
-		buf_release(&part);
-		return rc;
-	}
+	if (fd < 0)
+		return -1;
+	if (part)
+		w.file = fdopen(fd, "w");
+	BUG_ON(!w.file);
 	if (csv)
 		buf_adds(&w.out,
 			"run,step,chain,graph,space,config,site,before,chosen,choice,kind,outcome,delta,se,bound\n");
 	rc = selection_walk(x, csv ? step_csv : step_jsonl, &w, err) < 0 || flush(&w, 0, err) < 0 ? -1 : 0;
 	if (rc == 0 && fflush(w.file) != 0)
 		rc = err_errno(err, "the output cannot be written");
-	if (x->r->out) {
+	if (part) {
 		if (fclose(w.file) != 0 && rc == 0)
-			rc = err_errno(err, "%s cannot be written", part.data);
-		if (rc == 0 && rename(part.data, x->r->out) < 0)
+			rc = err_errno(err, "%s cannot be written", x->r->out);
+		if (rc == 0 && rename(part, x->r->out) < 0)
 			rc = err_errno(err, "%s cannot be put in place", x->r->out);
 		if (rc < 0)
-			remove(part.data);
+			remove(part);
 	}
 	buf_release(&w.out);
-	buf_release(&part);
+	mem_free(part);
 	return rc;
 }
 

@@ -21,7 +21,8 @@
  *
  * SQLite's backup first copies each shard beside OUT. It sees one moment of the shard and does not disturb
  * its writer. Attaching shards that seem idle was faster by a fifth, but wrong if a collector starts on one
- * meanwhile. A shard packed with zstd, as measurements are shipped, is first unpacked beside OUT.
+ * meanwhile. A shard packed with zstd, as measurements are shipped, is first unpacked beside OUT. Both files have names
+ * that no other has: a user's OUT.snapshot is not ours, and two merges may read into stores of one folder.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -42,7 +43,6 @@
 struct merge {
 	struct store *s;
 	const char *shard, *without; /* without: the names of graphs that are left out, a regular expression; or NULL */
-	char *snapshot; /* path of the copy beside OUT */
 	struct progress progress;
 	uint64_t runs, steps, left_out; /* left_out: runs */
 };
@@ -52,11 +52,11 @@ struct pair { /* a run there and here */
 };
 
 /* Copies one moment of the shard into a file of our own, migrated to today's version. */
-static int snapshot(struct merge *m, struct store *in, struct err *err)
+static int snapshot(struct merge *m, struct store *in, const char *path, struct err *err)
 {
 	sqlite3 *to = NULL;
 	sqlite3_backup *b;
-	int rc = sqlite3_open(m->snapshot, &to);
+	int rc = sqlite3_open(path, &to);
 
 	if (rc == SQLITE_OK) /* the copy is thrown away, so it need not survive a power cut */
 		rc = sqlite3_exec(to, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
@@ -66,7 +66,7 @@ static int snapshot(struct merge *m, struct store *in, struct err *err)
 		rc = sqlite3_backup_finish(b);
 	}
 	if (rc != SQLITE_OK || !b)
-		err_set(err, "%s cannot be copied to %s: %s", m->shard, m->snapshot, sqlite3_errmsg(to));
+		err_set(err, "%s cannot be copied to %s: %s", m->shard, path, sqlite3_errmsg(to));
 	sqlite3_close(to);
 	return rc == SQLITE_OK && b ? 0 : -1;
 }
@@ -119,19 +119,29 @@ int cmd_merge_check(struct request *r, struct err *err)
 	return 0;
 }
 
+/* Makes an empty file beside OUT, and returns its name; NULL with a sentence. The caller frees it with drop_file. */
+static char *neighbour(const struct merge *m, struct err *err)
+{
+	char *name;
+	int fd = io_open_neighbour(store_path(m->s), &name, err);
+
+	if (fd >= 0)
+		close(fd);
+	return name;
+}
+
 /* Opens the shard; *unpacked is the file to be deleted when it is closed, or NULL. */
 static struct store *open_shard(const struct merge *m, char **unpacked, struct err *err)
 {
 	struct store_options force = {.force = true}; /* reading a copy, not living there */
-	struct buf name = {0}, data = {0};
+	struct buf data = {0};
 	struct store *s;
 	int rc = 0;
 
 	*unpacked = NULL;
 	if (store_packed(m->shard)) {
-		buf_addf(&name, "%s.unpacked", store_path(m->s));
-		*unpacked = buf_detach(&name, NULL);
-		if ((rc = io_read_file(m->shard, IO_FILE_LIMIT, &data, err)) == 0)
+		rc = io_read_file(m->shard, IO_FILE_LIMIT, &data, err);
+		if (rc == 0 && (rc = (*unpacked = neighbour(m, err)) ? 0 : -1) == 0)
 			rc = io_write_file(*unpacked, data.data, data.len, err);
 		buf_release(&data);
 	}
@@ -159,24 +169,18 @@ static void drop_file(char *path)
 
 static int attach(struct merge *m, struct err *err)
 {
-	char *unpacked, *uri;
+	char *unpacked, *uri, *copy = NULL;
 	struct store *in = open_shard(m, &unpacked, err);
-	struct buf b = {0};
-	int rc = -1;
+	int rc = in && (copy = neighbour(m, err)) ? snapshot(m, in, copy, err) : -1;
 
-	if (in) {
-		buf_addf(&b, "%s.snapshot", store_path(m->s));
-		m->snapshot = buf_detach(&b, NULL);
-		unlink(m->snapshot);
-		rc = snapshot(m, in, err);
-		store_close(in);
-	}
+	store_close(in);
 	drop_file(unpacked);
-	if (rc < 0)
-		return -1;
-	uri = store_uri(m->snapshot, "?immutable=1");
-	rc = sql_run(m->s, err, "ATTACH ? AS shard", "t", uri);
-	mem_free(uri);
+	if (rc == 0) {
+		uri = store_uri(copy, "?immutable=1");
+		rc = sql_run(m->s, err, "ATTACH ? AS shard", "t", uri);
+		mem_free(uri);
+	}
+	drop_file(copy); /* it stays open; a merge that is killed from now on leaves nothing */
 	return rc;
 }
 
@@ -452,8 +456,6 @@ static int merge_one(struct merge *m, struct err *err)
 		sql_forget(m->s);
 		sql_exec(m->s, "DETACH shard", &ignored);
 	}
-	drop_file(m->snapshot);
-	m->snapshot = NULL;
 	return rc;
 }
 

@@ -8,6 +8,7 @@
 #include "store/npz.h"
 #include <string.h>
 #include <unistd.h>
+#include "base/io.h"
 #include "base/mem.h"
 
 #define LIMIT 0xfffff000u
@@ -49,17 +50,17 @@ static int put(struct npz *z, const void *p, size_t n, struct err *err)
 
 int npz_open(struct npz *z, const char *path, struct err *err)
 {
-	struct buf b = {0};
+	int fd;
 
 	*z = (struct npz){.path = mem_strdup(path)};
-	buf_addf(&b, "%s.part", path);
-	z->part = buf_detach(&b, NULL);
-	z->file = fopen(z->part, "wb");
-	if (z->file)
-		return 0;
-	err_errno(err, "%s cannot be written", z->part);
-	npz_abandon(z);
-	return -1;
+	fd = io_open_neighbour(path, &z->part, err);
+	if (fd < 0) {
+		npz_abandon(z);
+		return -1;
+	}
+	z->file = fdopen(fd, "wb");
+	BUG_ON(!z->file);
+	return 0;
 }
 
 /* Writes the fields that local header and directory share, from "version needed" to the length of the extras. */

@@ -82,7 +82,22 @@ static void packed_shards_are_merged(void)
 	CHECK_INT(sh("$S merge pout.sqlite short.zst"), 1);
 	CHECK_SAYS("short.zst");
 	CHECK_INT(sh("$S merge pout.sqlite text.zst"), 1);
-	CHECK_INT(sh("ls | grep -c unpacked"), 1); /* nothing of it is left */
+	CHECK_INT(sh("ls | grep tmp"), 1); /* nothing of it is left */
+}
+
+/* Files of the user beside OUT stay, whatever they are called. */
+static void files_beside_out_are_not_touched(void)
+{
+	static const char names[] = "fout.sqlite.snapshot fout.sqlite.unpacked x.csv.part";
+
+	CHECK(make("f1.sqlite", 3, 1, 20, "g") && pack_file("f1.sqlite", "f1.zst", SIZE_MAX));
+	CHECK_INT(sh("for f in %s; do echo mine >$f; done", names), 0);
+	CHECK_INT(sh("$S merge fout.sqlite f1.zst && $S export fout.sqlite --format csv --out x.csv"), 0);
+	CHECK_INT(sh("$S export fout.sqlite --format npz --out npz && n=$(ls npz) && echo mine >npz/$n.part && "
+		"$S export fout.sqlite --format npz --out npz && cat npz/$n.part"), 0);
+	CHECK_SAYS("mine");
+	CHECK_INT(sh("for f in %s; do test \"$(cat $f)\" = mine || exit 1; done", names), 0);
+	CHECK_INT(sh("ls . npz | grep tmp"), 1);
 }
 
 static void a_shard_that_grew_is_merged_again(void)
@@ -156,7 +171,7 @@ static void a_shard_being_written_is_merged(void)
 	CHECK_INT(made_facts(s, "g", 40, 3, &m, &err), 0);
 	run = made_run(s, &m, 5, 70, &err);
 	CHECK_INT(run_failed(run, &f, &err), 0); /* a transaction is open */
-	CHECK_INT(sh("$S merge wout.sqlite w.sqlite; ls | grep -c snapshot"), 1);
+	CHECK_INT(sh("$S merge wout.sqlite w.sqlite; ls | grep tmp"), 1);
 	CHECK_SAYS("1 new runs and 70 new steps");
 	CHECK_INT(sh("$S merge w.sqlite wout.sqlite"), 1);
 	CHECK_SAYS("being written by another program");
@@ -234,6 +249,7 @@ int main(void)
 	RUN(merging_twice_is_merging_once);
 	RUN(graphs_can_be_left_out);
 	RUN(packed_shards_are_merged);
+	RUN(files_beside_out_are_not_touched);
 	RUN(a_shard_that_grew_is_merged_again);
 	RUN(copies_that_parted_earlier_are_told);
 	RUN(a_copy_that_went_on_is_merged_back);
