@@ -41,6 +41,9 @@ void dataset_release(struct dataset *ds)
 		mem_free(ds->source[i]);
 	}
 	mem_free(ds->source);
+	for (size_t i = 0; i < ds->n_read; i++)
+		mem_free(ds->read[i].uuid);
+	mem_free(ds->read);
 	mem_free(ds->backend);
 	mem_free(ds->space);
 	mem_free(ds->version);
@@ -227,10 +230,23 @@ static uint64_t take_step(struct dataset *ds, const struct source *x, const stru
 	return 1;
 }
 
-static int read_run(struct dataset *ds, struct store *db, uint32_t database, const struct run_info *info,
-	const struct dataset_options *o, struct progress *bar, uint64_t *taken, struct err *err)
+/* The entry of a run among those that were read, added if it is new. Valid until the next call. */
+static struct run_read *entry_of(struct dataset *ds, const char *uuid)
 {
-	struct replay *p = replay_open(db, info->id, err);
+	for (size_t i = 0; i < ds->n_read; i++)
+		if (strcmp(ds->read[i].uuid, uuid) == 0)
+			return &ds->read[i];
+	MEM_GROW(&ds->read, &ds->cap_read, ds->n_read + 1);
+	ds->read[ds->n_read] = (struct run_read){.uuid = mem_strdup(uuid)};
+	return &ds->read[ds->n_read++];
+}
+
+/* Reads the steps of a run that are not in `known`. */
+static int read_run(struct dataset *ds, struct store *db, uint32_t database, const struct run_info *info,
+	struct run_read *known, const struct dataset_options *o, struct progress *bar, uint64_t *taken,
+	struct err *err)
+{
+	struct replay *p = replay_open_at(db, info->id, known->steps, err);
 	uint64_t before = bar->done;
 	struct step t;
 	int rc = -1;
@@ -247,6 +263,7 @@ static int read_run(struct dataset *ds, struct store *db, uint32_t database, con
 		progress_update(bar, before + t.step, NULL);
 	}
 	replay_close(p);
+	known->steps = info->steps;
 	return rc;
 }
 
@@ -352,13 +369,18 @@ int dataset_read(struct dataset *ds, const char *path, const struct dataset_opti
 		steps += runs[i].steps;
 	progress_start(&bar, "reading samples", steps, o->talk);
 	for (size_t i = 0; i < n; i++, progress_update(&bar, seen, NULL)) {
+		struct run_read *known;
 		uint64_t taken = 0;
 		seen += runs[i].steps;
 		if (!usable_run(ds, &runs[i], o, path))
 			continue;
+		known = entry_of(ds, runs[i].uuid);
+		ds->n_again += known->steps > 0;
+		if (known->steps >= runs[i].steps)
+			continue;
 		ds->data.part_seconds = charge(&runs[i], o);
 		ds->data.picked = strcmp(runs[i].kind, "search") == 0;
-		if (read_run(ds, db, database, &runs[i], o, &bar, &taken, err) < 0)
+		if (read_run(ds, db, database, &runs[i], known, o, &bar, &taken, err) < 0)
 			goto out;
 		ds->n_runs++;
 		ds->n_samples += taken;
@@ -428,6 +450,8 @@ int dataset_finish(struct dataset *ds, struct err *err)
 	uint32_t programs = 0;
 
 	note_other_sites(ds);
+	if (ds->n_again)
+		note(ds, "runs that are in more than one store are learnt from once: %u were met again", ds->n_again);
 	for (size_t i = 0; i < ds->data.n_graphs; i++) {
 		skipped += ds->data.graph[i].n_skipped;
 		programs += ds->data.graph[i].n_skipped > 0;

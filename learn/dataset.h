@@ -6,6 +6,9 @@
  * version sees other decisions, samples without two comparable costs. If nothing is usable, that is an error. Single
  * flips that a search tried are samples, too; so are its larger moves, of kinds that can tell what these do.
  *
+ * A run is known by its uuid. One that is in several databases, because they were merged or copied, is learnt from
+ * once. A copy that went on adds the steps that it has beyond.
+ *
  * A store outlives versions of the compiler. The model is for the version of the newest run in the first database. What
  * another version measured counts less: what costs time in one mostly does in the next, but not all of it.
  *
@@ -46,6 +49,9 @@ struct dataset {
 	double since, until;	/* Unix seconds: when the first of those began, when the last ended */
 	struct buf notes;	/* lines for people: what was left out */
 	uint32_t n_runs;
+	struct run_read { char *uuid; uint32_t steps; } *read; /* runs, and how many steps of each were read so far */
+	size_t n_read, cap_read;
+	uint32_t n_again;	/* how often a run was met that was read before */
 	uint64_t n_samples, n_other; /* of these by other versions */
 };
 

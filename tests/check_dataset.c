@@ -161,6 +161,66 @@ static void other_versions_count_less(void)
 	dataset_release(&ds);
 }
 
+/* Makes a store of one run of 30 samples, and a copy of it in which the run went on for 12. */
+static void make_copies(const char *first, const char *longer)
+{
+	struct err err = {0};
+	struct made m = {0};
+	struct buf file = {0};
+	struct run *run = NULL;
+	struct run_spec spec;
+	struct store *s = store_open(first, STORE_CREATE, NULL, &err);
+	char other[37];
+	struct rng r;
+
+	CHECK(s && put_toy(s, false, QUANTITY_SECONDS, "1", &m, &err));
+	run = made_run(s, &m, 3, 30, &err);
+	CHECK(run && run_end(run, RUN_STOPPED, NULL, &err) == 0);
+	run_free(run);
+	store_close(s);
+	CHECK(io_read_file(first, IO_FILE_LIMIT, &file, &err) == 0 &&
+		io_write_file(longer, file.data, file.len, &err) == 0);
+	s = store_open(longer, STORE_WRITE, NULL, &err);
+	spec = made_spec(&m, 3);
+	rng_seed(&r, 9);
+	if (CHECK(s && run_resume(s, &spec, &run, other, &err) == 1)) {
+		for (int i = 0; i < 12; i++) {
+			struct sample x = made_sample(&r, &m, 0, false);
+			CHECK_INT(run_sample(run, &x, &r, sizeof r, &err), 0);
+		}
+		run_free(run);
+	}
+	store_close(s);
+	made_release(&m);
+	buf_release(&file);
+	CHECK_STR(err.text, "");
+}
+
+static void a_run_in_two_stores_is_learnt_from_once(void)
+{
+	static const struct {
+		const char *store[3];
+		int samples, again;
+	} table[] = {{{"first"}, 30, 0}, {{"first", "first"}, 30, 1}, {{"longer", "first"}, 42, 1},
+		{{"first", "longer"}, 42, 1}, {{"first", "longer", "first"}, 42, 2}};
+
+	make_copies(made_path(folder, "first"), made_path(folder, "longer"));
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct dataset_options o = DATASET_DEFAULTS;
+		struct err err = {0};
+		struct dataset ds;
+		dataset_init(&ds, 1);
+		for (int k = 0; k < 3 && table[i].store[k]; k++)
+			CHECK_INT(dataset_read(&ds, made_path(folder, table[i].store[k]), &o, &err), 0);
+		CHECK_INT(dataset_finish(&ds, &err), 0);
+		CHECK_INT(ds.n_samples, table[i].samples);
+		CHECK_INT(ds.n_again, table[i].again);
+		CHECK((ds.notes.len && strstr(ds.notes.data, "learnt from once")) == (table[i].again > 0));
+		CHECK_STR(err.text, "");
+		dataset_release(&ds);
+	}
+}
+
 int main(void)
 {
 	struct err err = {0};
@@ -169,6 +229,7 @@ int main(void)
 	RUN(other_sites_are_left_out);
 	RUN(other_quantities_are_left_out);
 	RUN(other_versions_count_less);
+	RUN(a_run_in_two_stores_is_learnt_from_once);
 	io_remove_tree(folder, &err);
 	mem_free(folder);
 	return test_done();
