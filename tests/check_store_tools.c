@@ -78,6 +78,32 @@ static void verify_tells_damage(void)
 		"count=1 conv=notrunc status=none; $S verify c.sqlite"), 1);
 }
 
+/* Wherever they are among the others, and whatever number that run would have. */
+static void verify_tells_what_belongs_to_no_run(void)
+{
+	static const struct {
+		const char *sql, *says;
+	} table[] = {
+		{"DELETE FROM run WHERE id = 2; DELETE FROM chain WHERE run = 2; DELETE FROM keyframe WHERE run = 2;"
+		 "DELETE FROM stint WHERE run = 2; DELETE FROM measurement WHERE run = 2;"
+		 "DELETE FROM failure WHERE run = 2; DELETE FROM resume WHERE run = 2", "of run 2, which is not"},
+		{"UPDATE sample SET id = id - (1 << 32) WHERE id = (1 << 32) + 99", "of run 0, which is not"},
+		{"UPDATE sample SET id = 0x7fffffffffffffff WHERE id = (3 << 32) + 99", "of run 2147483647, which"},
+		{"UPDATE sample SET id = 0x8000000000000000 WHERE id = (3 << 32) + 99", "of run -2147483648, which"},
+		{"INSERT INTO trial SELECT (8 << 32) + id, 0, x'', 0, 0, 0, 0, 0 FROM run", "of run 8, which is not"},
+		{"INSERT INTO keyframe SELECT 8, step, n, chain, sweep, jump, hash, config FROM keyframe LIMIT 1",
+			"a row of keyframe refers to a run that is missing"},
+	};
+
+	CHECK(make("whole.sqlite", 1, 3, 100, "g"));
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		CHECK_INT(sh("cp whole.sqlite o.sqlite; $S verify o.sqlite"), 0);
+		CHECK_INT(alter("o.sqlite", table[i].sql), SQLITE_OK);
+		CHECK_INT(sh("$S verify o.sqlite"), 1);
+		CHECK_SAYS(table[i].says);
+	}
+}
+
 /* A damaged description of a space is found: its configurations are not read, and merging does not spread it. */
 static void a_space_that_was_changed_is_refused(void)
 {
@@ -229,6 +255,7 @@ int main(void)
 	RUN(help_and_errors_are_sentences);
 	RUN(looking_is_tables_and_json);
 	RUN(verify_tells_damage);
+	RUN(verify_tells_what_belongs_to_no_run);
 	RUN(a_space_that_was_changed_is_refused);
 	RUN(words_too_many_are_refused);
 	RUN(exports_are_whole);
