@@ -24,8 +24,11 @@ int selection_space(const struct selection *x, int64_t space);
 /* Is called for a step, with the chain's sum before it. Returns -1 with a sentence to stop. */
 typedef int step_fn(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before,
 	struct err *err);
-/* Calls fn for every step asked for, in order, until it returns -1. */
+/* Calls fn for every step asked for, in order, until it returns -1. Reads only runs that have such steps. */
 int selection_walk(struct selection *x, step_fn *fn, void *ctx, struct err *err);
+/* The same, of runs in this environment that have a chain in this space. */
+int selection_walk_space(struct selection *x, int64_t space, int64_t environment, step_fn *fn, void *ctx,
+	struct err *err);
 
 int export_npz(struct selection *x, struct err *err);
 

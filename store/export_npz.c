@@ -10,9 +10,11 @@
  *	config_runtime		float64 [configs]	   seconds of one run
  * A configuration is that of a chain after a step; its runtime is the default's plus the running sum (sum.h).
  * Steps whose runtime is not known are left out, and counted. There are two passes, because the arrays'
- * shapes stand before their data, and the data need not fit into memory.
+ * shapes stand before their data, and the data need not fit into memory. The first counts for all files at once; the
+ * second reads for each file the runs that are in it.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/io.h"
 #include "base/mem.h"
@@ -29,6 +31,20 @@ struct target { /* of one file */
 	struct npz z;
 };
 
+struct targets { /* by space and environment, ascending */
+	struct target *v;
+	size_t n, cap;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct target *x = a, *y = b;
+
+	if (x->space != y->space)
+		return x->space < y->space ? -1 : 1;
+	return (x->environment > y->environment) - (x->environment < y->environment);
+}
+
 /* The seconds of the configuration after the step; NaN if unknown. */
 static double runtime_after(const struct step *t, const struct sum *before)
 {
@@ -44,15 +60,15 @@ static double runtime_after(const struct step *t, const struct sum *before)
 static int count_step(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before,
 	struct err *err)
 {
-	struct target *a = ctx;
-	double seconds;
+	const struct targets *all = ctx;
+	const struct target key = {.space = t->space, .environment = run->environment};
+	struct target *a = bsearch(&key, all->v, all->n, sizeof *all->v, by_key);
+	bool known = !isnan(runtime_after(t, before));
 
 	(void)err;
-	if (t->space != a->space || run->environment != a->environment)
-		return 0;
-	seconds = runtime_after(t, before);
-	a->configs += isnan(seconds) ? 0 : 1;
-	a->unknown += isnan(seconds) ? 1 : 0;
+	BUG_ON(!a);
+	a->configs += known;
+	a->unknown += !known;
 	return 0;
 }
 
@@ -62,9 +78,8 @@ static int write_step(void *ctx, const struct run_info *run, const struct step *
 	struct target *a = ctx;
 	double seconds;
 
-	if (t->space != a->space || run->environment != a->environment)
-		return 0;
-	seconds = runtime_after(t, before);
+	(void)run;
+	seconds = t->space == a->space ? runtime_after(t, before) : (double)NAN;
 	if (isnan(seconds))
 		return 0;
 	a->runtime[a->configs++] = seconds;
@@ -172,7 +187,7 @@ static int write_configs(struct target *a, const struct stored_space *p, struct 
 	a->configs = 0;
 	rc = npz_array(&a->z, "node_config_feat", "|u1", (uint64_t[]){n, p->n_sites, 1}, 3, err);
 	if (rc == 0)
-		rc = selection_walk(a->x, write_step, a, err);
+		rc = selection_walk_space(a->x, a->space, a->environment, write_step, a, err);
 	if (rc == 0)
 		rc = npz_array(&a->z, "config_runtime", "<f8", (uint64_t[]){n}, 1, err);
 	if (rc == 0)
@@ -203,7 +218,7 @@ static int write_target(struct target *a, struct err *err)
 	struct buf path = {0};
 	int rc;
 
-	if (selection_walk(a->x, count_step, a, err) < 0 || store_get_space(a->x->r->s, a->space, &p, err) < 0)
+	if (store_get_space(a->x->r->s, a->space, &p, err) < 0)
 		return -1;
 	name_file(&path, a, &p);
 	rc = npz_open(&a->z, path.data, err);
@@ -220,22 +235,36 @@ static int write_target(struct target *a, struct err *err)
 	return rc;
 }
 
+/* Lists the files to be written, of all spaces that were asked for. */
+static int list_targets(struct selection *x, struct targets *all, struct err *err)
+{
+	sqlite3_stmt *q = sql_query(x->r->s, err, "SELECT DISTINCT c.space, r.environment FROM chain c JOIN run r"
+		" ON r.id = c.run ORDER BY 1, 2", "");
+	int rc = q ? 0 : -1;
+
+	while (q && (rc = sql_step(x->r->s, q, err)) == 1) {
+		struct target a = {.x = x, .space = sqlite3_column_int64(q, 0),
+			.environment = sqlite3_column_int64(q, 1)};
+
+		if (selection_space(x, a.space) < 0)
+			continue;
+		MEM_GROW(&all->v, &all->cap, all->n + 1);
+		all->v[all->n++] = a;
+	}
+	return rc;
+}
+
 int export_npz(struct selection *x, struct err *err)
 {
-	struct store *s = x->r->s;
-	int64_t low = -1, key;
-	int rc;
+	struct targets all = {0};
+	int rc = -1;
 
 	if (x->r->out && io_make_dir(x->r->out, err) < 0)
 		return -1;
-	while ((rc = sql_int(s, err, &key, "SELECT min((c.space << 31) + "
-		"r.environment) FROM chain c JOIN run r ON r.id = c.run"
-			" WHERE (c.space << 31) + r.environment > ?", "i", low)) == 1) {
-		struct target a = {.x = x, .space = key >> 31, .environment = key & 0x7fffffff};
-
-		low = key;
-		if (selection_space(x, a.space) >= 0 && write_target(&a, err) < 0)
-			return -1;
-	}
+	if (list_targets(x, &all, err) == 0)
+		rc = selection_walk(x, count_step, &all, err);
+	for (size_t i = 0; i < all.n && rc == 0; i++)
+		rc = write_target(&all.v[i], err);
+	mem_free(all.v);
 	return rc;
 }

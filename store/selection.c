@@ -51,10 +51,16 @@ void selection_close(struct selection *x)
 
 int selection_space(const struct selection *x, int64_t space)
 {
-	for (size_t i = 0; i < x->n_spaces; i++)
-		if (x->space[i].space == space)
-			return x->space[i].taken ? (int)i : -1;
-	return -1;
+	size_t low = 0, high = x->n_spaces; /* they are sorted */
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+		if (x->space[mid].space < space)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < x->n_spaces && x->space[low].space == space && x->space[low].taken ? (int)low : -1;
 }
 
 static int walk_run(struct selection *x, const struct run_info *r, step_fn *fn, void *ctx, struct err *err)
@@ -78,10 +84,45 @@ static int walk_run(struct selection *x, const struct run_info *r, step_fn *fn, 
 	return rc;
 }
 
+/* Has the run a chain in a space that was asked for? 1 yes, 0 no, -1 error. */
+static int is_taken(struct selection *x, const struct run_info *r, struct err *err)
+{
+	int64_t space = 0;
+	int rc;
+
+	if (x->only && r->id != x->only)
+		return 0;
+	while ((rc = sql_int(x->r->s, err, &space, "SELECT min(space) FROM chain WHERE run = ? AND space > ?", "ii",
+			r->id, space)) == 1)
+		if (selection_space(x, space) >= 0)
+			return 1;
+	return rc;
+}
+
 int selection_walk(struct selection *x, step_fn *fn, void *ctx, struct err *err)
 {
-	for (size_t i = 0; i < x->n_runs; i++)
-		if ((!x->only || x->runs[i].id == x->only) && walk_run(x, &x->runs[i], fn, ctx, err) < 0)
+	for (size_t i = 0; i < x->n_runs; i++) {
+		int rc = is_taken(x, &x->runs[i], err);
+
+		if (rc < 0 || (rc == 1 && walk_run(x, &x->runs[i], fn, ctx, err) < 0))
 			return -1;
+	}
+	return 0;
+}
+
+int selection_walk_space(struct selection *x, int64_t space, int64_t environment, step_fn *fn, void *ctx,
+	struct err *err)
+{
+	for (size_t i = 0; i < x->n_runs; i++) {
+		const struct run_info *r = &x->runs[i];
+		int64_t one;
+		int rc = 0;
+
+		if ((!x->only || r->id == x->only) && r->environment == environment)
+			rc = sql_int(x->r->s, err, &one, "SELECT 1 FROM chain WHERE space = ? AND run = ? LIMIT 1",
+				"ii", space, r->id);
+		if (rc < 0 || (rc == 1 && walk_run(x, r, fn, ctx, err) < 0))
+			return -1;
+	}
 	return 0;
 }

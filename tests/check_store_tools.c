@@ -182,6 +182,21 @@ static void npz_has_the_layout(void)
 	CHECK(says("has no node arrays") && says("120 configurations of 40 sites") && says("\nfine\n"));
 }
 
+/* What is not asked for is not read: damage there does not matter. */
+static void exports_read_the_runs_that_they_write(void)
+{
+	CHECK(make("gh.sqlite", 1, 2, 50, "g") && make("gh.sqlite", 7, 3, 20, "h"));
+	CHECK_INT(sh("$S export gh.sqlite --format npz --out both && ls both | wc -l"), 0);
+	CHECK(says("/g.toy") && says(": 100 configurations") && says("/h.toy") && says(": 60 configurations"));
+	CHECK_SAYS("\n2\n");
+	CHECK_INT(alter("gh.sqlite", "UPDATE sample SET site = 1000 WHERE id = (1 << 32) + 7"), SQLITE_OK);
+	CHECK_INT(sh("$S export gh.sqlite --format npz --out all"), 1);
+	CHECK_SAYS("run 1, step 7");
+	CHECK_INT(sh("$S export gh.sqlite --format npz --out h --graph h && cmp h/h.* both/h.*"), 0);
+	CHECK_INT(sh("$S export gh.sqlite --graph h | wc -l"), 0);
+	CHECK_SAYS("60");
+}
+
 /* Reads the npz file and prints how many nodes, edges, sites and parameters it has. */
 static const char graph_reader[] =
 	"import ast, glob, struct, zipfile, array, sys\n"
@@ -260,6 +275,7 @@ int main(void)
 	RUN(words_too_many_are_refused);
 	RUN(exports_are_whole);
 	RUN(npz_has_the_layout);
+	RUN(exports_read_the_runs_that_they_write);
 	RUN(npz_has_the_graph);
 	return shell_close();
 }
