@@ -10,6 +10,7 @@
 #include "base/stat.h"
 #include "learn/row.h"
 #include "space/part.h"
+#include "store/sum.h"
 
 void data_init(struct data *d, uint32_t radius)
 {
@@ -38,13 +39,13 @@ static bool usable(const struct choice_cost *c)
 	return c->outcome == OUTCOME_OK && isfinite(c->delta) && isfinite(c->se) && c->se >= 0;
 }
 
-/* Fills a label; false if nothing is known of the difference. */
-static bool compare(const struct choice_cost *from, const struct choice_cost *to, struct flip_label *out)
+/* Fills a label, `se` being the error of the difference; false if nothing is known of that. */
+static bool compare(const struct choice_cost *from, const struct choice_cost *to, double se, struct flip_label *out)
 {
 	if (!usable(from) || !usable(to))
 		return false;
 	out->advantage = to->delta - from->delta;
-	out->se = sqrt(to->se * to->se + from->se * from->se);
+	out->se = se;
 	out->bound = from->bound || to->bound;
 	return choice_tells(to, out->advantage, 1) && choice_tells(from, out->advantage, -1);
 }
@@ -56,9 +57,9 @@ static struct hood *hood_of(struct data *d, struct data_graph *g, uint32_t site)
 	return g->hood[site];
 }
 
-/* One example; `config` has the sample's site at `from`. */
-static bool add_example(struct data *d, uint32_t graph, uint8_t *config, const struct sample *x, uint8_t from,
-	bool measured)
+/* One example; `config` has the sample's site at `from`, where the sample was taken it was `present`. */
+static bool add_example(struct data *d, uint32_t graph, uint8_t *config, const struct sample *x, uint8_t present,
+	uint8_t from)
 {
 	struct data_graph *g = &d->graph[graph];
 	const struct site *site = &g->scene.space->site[x->site];
@@ -68,11 +69,12 @@ static bool add_example(struct data *d, uint32_t graph, uint8_t *config, const s
 	uint32_t rows;
 
 	for (uint8_t to = 0; to < site->choices; to++) {
-		if (to == from || !compare(&x->choice[from], &x->choice[to], &label[n]))
+		double se = sample_se(x, present, from, to);
+		if (to == from || !compare(&x->choice[from], &x->choice[to], se, &label[n]))
 			continue;
 		label[n].to = to;
 		label[n].away = to != site->dflt;
-		label[n++].measured = measured;
+		label[n++].measured = from == present;
 	}
 	if (n == 0)
 		return false;
@@ -108,7 +110,7 @@ void data_sample(struct data *d, uint32_t graph, const uint8_t *config, const st
 	memcpy(copy, config, n_sites);
 	for (uint8_t from = 0; from < x->n_choices; from++) {
 		copy[x->site] = from;
-		any |= add_example(d, graph, copy, x, from, from == current);
+		any |= add_example(d, graph, copy, x, current, from);
 	}
 	mem_free(copy);
 	g->n_samples += any;
@@ -124,7 +126,7 @@ void data_move(struct data *d, uint32_t graph, const uint8_t *from, const uint8_
 	struct flip_label label = {0};
 	struct example *e;
 
-	if (lead == NONE || !compare(&here, cost, &label)) {
+	if (lead == NONE || !compare(&here, cost, cost->se, &label)) {
 		g->n_skipped++;
 		return;
 	}

@@ -95,6 +95,29 @@ static bool still_known(const struct choice_cost *from, const struct choice_cost
 	return moved < 0 && choice_tells(to, moved, 1) && choice_tells(from, moved, -1);
 }
 
+/*
+ * Errors are kept in eight bits, so of a variance that another is taken from, what is less than this share of the other
+ * is not known.
+ */
+#define ROUNDING 0x1p-8
+
+/* The variance of a choice against the present one. If that is not the reference, the reference alone has error 0. */
+static double own_variance(const struct sample *x, uint8_t present, uint8_t k)
+{
+	double shared = pow(x->choice[present].se, 2), all = pow(x->choice[k].se, 2);
+
+	if (!isfinite(shared))
+		return all;
+	if (k == present)
+		return 0;
+	return all > 0 ? fmax(all - shared, ROUNDING * shared) : shared;
+}
+
+double sample_se(const struct sample *x, uint8_t present, uint8_t from, uint8_t to)
+{
+	return sqrt(own_variance(x, present, from) + own_variance(x, present, to));
+}
+
 static void take_sample(struct sum *s, const struct step *t)
 {
 	uint8_t now = t->config[t->sample.site], next = t->sample.chosen;
@@ -105,7 +128,7 @@ static void take_sample(struct sum *s, const struct step *t)
 		return;
 	s->known = s->known && still_known(a, b, b->delta - a->delta);
 	s->value += b->delta - a->delta;
-	s->variance += a->se * a->se + b->se * b->se;
+	s->variance += pow(sample_se(&t->sample, now, now, next), 2);
 }
 
 static void take_trial(struct sum *s, const struct step *t)

@@ -35,6 +35,14 @@ struct sum *sums_before(struct sums *u, const struct step *t, struct err *err);
 void sums_take(struct sums *u, const struct step *t);
 void sums_close(struct sums *u);
 
+/*
+ * The standard error of the difference between two choices of a sample that was taken where the choice was `present`.
+ * All were measured against the present one, but are stored relative to the reference. So where these are two, the
+ * errors of all others contain that of the present one. It is taken out again: it is no part of a difference to the
+ * present choice, and of one to the reference it is a part once. Not finite if an error is not known.
+ */
+double sample_se(const struct sample *x, uint8_t present, uint8_t from, uint8_t to);
+
 /* Writes the configuration after the step into `out`, n_sites bytes. */
 void step_after(const struct step *t, uint8_t *out);
 

@@ -60,10 +60,11 @@ static void samples_become_examples(void)
 	struct data d;
 	uint8_t config[64] = {0};
 	struct sample x = {.site = 3, .n_choices = 3, .choice = {{0, 0, OUTCOME_OK, false},
-		{2e-6, 1e-7, OUTCOME_OK, false}, {-3e-6, 1e-7, OUTCOME_OK, false}}};
+		{2e-6, 3e-7, OUTCOME_OK, false}, {-3e-6, 5e-7, OUTCOME_OK, false}}};
 	static const double want[3][2] = {{2e-6, -3e-6}, {-2e-6, -5e-6}, {3e-6, 5e-6}};
+	static const double se[3][2] = {{3e-7, 5e-7}, {3e-7, 4e-7}, {5e-7, 4e-7}}; /* hypot(3, 4) is 5 */
 
-	config[3] = 1;
+	config[3] = 1; /* the present choice, whose error is in that of choice 2 */
 	data_init(&d, 3);
 	data_sample(&d, data_graph(&d, "toy", s), config, &x);
 	x.choice[1].outcome = OUTCOME_CRASHED; /* leaves 0 and 2 to compare */
@@ -80,7 +81,7 @@ static void samples_become_examples(void)
 		CHECK_INT(e->n_flips, 2);
 		for (int k = 0; k < 2; k++) {
 			CHECK_NEAR(e->label[k].advantage, want[i][k], 1e-15);
-			CHECK_NEAR(e->label[k].se, i == 0 ? 1e-7 : e->label[k].to == 0 ? 1e-7 : sqrt(2) * 1e-7, 1e-15);
+			CHECK_NEAR(e->label[k].se, se[i][k], 1e-15);
 			CHECK(e->label[k].measured == (i == 1));
 			CHECK(e->label[k].away == (e->label[k].to != s->site[3].dflt));
 		}
