@@ -242,8 +242,7 @@ int io_open_neighbour(const char *path, char **name, struct err *err)
 	}
 }
 
-/* Is there something that is no file, and is written in place? 1 yes, 0 no, -1 it is a folder. */
-static int is_in_place(const char *path, struct err *err)
+int io_in_place(const char *path, struct err *err)
 {
 	struct stat st;
 
@@ -257,7 +256,7 @@ static int is_in_place(const char *path, struct err *err)
 int io_may_write(const char *path, struct err *err)
 {
 	char *name = NULL;
-	int fd, in_place = is_in_place(path, err);
+	int fd, in_place = io_in_place(path, err);
 
 	if (in_place < 0)
 		return -1;
@@ -273,7 +272,7 @@ int io_may_write(const char *path, struct err *err)
 
 int io_write_file(const char *path, const void *p, size_t n, struct err *err)
 {
-	int in_place = is_in_place(path, err);
+	int in_place = io_in_place(path, err);
 	if (in_place)
 		return in_place < 0 ? -1 : write_in_place(path, p, n, err);
 	char *name = NULL;

@@ -34,6 +34,8 @@ int io_write_file(const char *path, const void *p, size_t n, struct err *err);
 int io_open_neighbour(const char *path, char **name, struct err *err);
 /* Could io_write_file write there? -1 with its sentence: for what would be known only after hours. Leaves no file. */
 int io_may_write(const char *path, struct err *err);
+/* Is there something that is no file, and is written in place (a pipe, /dev/null)? 1 yes, 0 no, -1 it is a folder. */
+int io_in_place(const char *path, struct err *err);
 int io_write_in(const char *folder, const char *name, const void *p, size_t n, struct err *err); /* FOLDER/NAME */
 
 int io_remove_in(const char *folder, const char *name, struct err *err); /* no error when there is none */

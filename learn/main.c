@@ -73,6 +73,7 @@ struct checkpoint {
 	const struct dataset *ds;
 	const bool *held;
 	const struct model *model; /* that is being fitted: its unit, and its trees, which are whole by then */
+	char *path; /* of the file beside --out; NULL before the first */
 };
 
 static void set_facts(const struct settings *s, const struct dataset *ds, const bool *held,
@@ -84,9 +85,23 @@ static void set_facts(const struct settings *s, const struct dataset *ds, const 
 	facts_of(&t, &m->facts);
 }
 
+/* Writes what there is so far beside the place of the model, where one that is good may be. */
+static int write_checkpoint(struct checkpoint *c, const struct model *m, struct err *err)
+{
+	int fd;
+
+	if (!c->path) {
+		if ((fd = io_open_neighbour(c->settings->out, &c->path, err)) < 0)
+			return -1;
+		close(fd);
+		talk(c->settings, "until it is trained, the model so far is in %s", c->path);
+	}
+	return model_write(m, c->path, err);
+}
+
 static void on_point(void *ctx, const struct net *net, const struct train_point *p)
 {
-	const struct checkpoint *c = ctx;
+	struct checkpoint *c = ctx;
 	const struct train_result so_far = {.steps = p->step};
 	struct model m = {.net = *net, .trees = c->model->trees, .unit = c->model->unit};
 	struct err err = {0};
@@ -96,10 +111,10 @@ static void on_point(void *ctx, const struct net *net, const struct train_point 
 		snprintf(held, sizeof held, "  held out %.4f", p->held_loss);
 	talk(c->settings, "%3.0f%%  step %6llu  %5.0f s  loss %.4f%s%s", 100 * p->done, (unsigned long long)p->step,
 		p->seconds, p->loss, held, p->best && c->settings->fit.net.patience ? "  kept" : "");
-	if (!c->settings->out)
+	if (!c->settings->out || io_in_place(c->settings->out, &err) != 0)
 		return;
 	set_facts(c->settings, c->ds, c->held, &so_far, &m);
-	if (model_write(&m, c->settings->out, &err) < 0)
+	if (write_checkpoint(c, &m, &err) < 0)
 		talk(c->settings, "learn: no checkpoint: %s", err.text);
 	model_facts_release(&m.facts);
 }
@@ -187,17 +202,24 @@ static int deliver(const struct settings *s, const struct report *r, const struc
 static int make_model(const struct settings *s, const struct dataset *ds, const bool *held, struct model *m,
 	struct train_result *r, struct err *err)
 {
-	struct checkpoint c = {s, ds, held, m};
+	struct checkpoint c = {s, ds, held, m, NULL};
 	struct fit_options o = s->fit;
+	int rc;
 
 	o.net.progress = on_point;
 	o.net.ctx = &c;
-	if (fit(&ds->data, held, &o, m, r, err) < 0)
-		return -1;
-	talk(s, "%llu draws in %.1f s: %.0f a second%s", (unsigned long long)r->draws, r->seconds,
-		(double)r->draws / r->seconds, r->stopped ? "; stopped early" : "");
-	set_facts(s, ds, held, r, m);
-	return s->out ? model_write(m, s->out, err) : 0;
+	rc = fit(&ds->data, held, &o, m, r, err);
+	if (rc == 0)
+		set_facts(s, ds, held, r, m);
+	if (rc == 0 && s->out)
+		rc = model_write(m, s->out, err);
+	if (c.path)
+		unlink(c.path);
+	mem_free(c.path);
+	if (rc == 0)
+		talk(s, "%llu draws in %.1f s: %.0f a second%s", (unsigned long long)r->draws, r->seconds,
+			(double)r->draws / r->seconds, r->stopped ? "; stopped early" : "");
+	return rc;
 }
 
 /* Puts the model in its place, or not; and what the page says of it. */

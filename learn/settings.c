@@ -110,7 +110,8 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_FLAG(0, "score-training", &s->score_training, "score also on the graphs that were trained on"),
 		OPT_SECTION("Result"),
 		OPT_STR('o', "out", &s->out, "FILE",
-			"write the model here; default: to the place where search looks for it, if it "
+			"write the model here once it is trained (a training that is killed leaves what it had so far "
+			"beside it, in FILE.*.tmp); default: to the place where search looks for it, if it "
 			"is better than the model that search uses now"),
 		OPT_FLAG(0, "keep", &s->keep, "without --out, put a better model where search looks for it"),
 		OPT_FLAG(0, "force", &s->force, "put the model there even if it is not better"),
