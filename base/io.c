@@ -313,6 +313,13 @@ int io_write_in(const char *folder, const char *name, const void *p, size_t n, s
 	return rc;
 }
 
+int io_print(const struct buf *text, struct err *err)
+{
+	if (fwrite(text->data ? text->data : "", 1, text->len, stdout) != text->len || fflush(stdout) != 0)
+		return err_errno(err, "standard output cannot be written");
+	return 0;
+}
+
 int io_remove_in(const char *folder, const char *name, struct err *err)
 {
 	char *path = path_in(folder, name);

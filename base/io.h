@@ -38,6 +38,9 @@ int io_may_write(const char *path, struct err *err);
 int io_in_place(const char *path, struct err *err);
 int io_write_in(const char *folder, const char *name, const void *p, size_t n, struct err *err); /* FOLDER/NAME */
 
+/* Writes the text to standard output, all of it or -1 with a sentence: the disk may be full, or the reader gone. */
+int io_print(const struct buf *text, struct err *err);
+
 int io_remove_in(const char *folder, const char *name, struct err *err); /* no error when there is none */
 
 /* mkdir -p. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/io.h"
 #include "base/mem.h"
 #include "base/opt_text.h"
 
@@ -285,8 +286,8 @@ static int print_texts(const struct opt_program *prog, int argc, char **argv, st
 			opt_text_completion(prog, &out);
 	}
 	int rc = out.len > 0;
-	if (rc && (fputs(out.data, stdout) == EOF || fflush(stdout) == EOF))
-		rc = err_errno(err, "standard output cannot be written");
+	if (rc && io_print(&out, err) < 0)
+		rc = -1;
 	buf_release(&out);
 	return rc;
 }

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <unistd.h>
+#include "base/io.h"
 #include "base/stop.h"
 #include "base/talk.h"
 #include "collect/plan.h"
@@ -27,10 +28,12 @@ static int run(const struct settings *set, struct err *err)
 	}
 	if (rc == 0)
 		rc = plan_finish(&plan, &summary, err);
-	else if (stop_asked() && plan.running <= 0)
-		rc = printf("told to stop before the first sample\n") < 0;
-	if (rc == 0 && summary.len)
-		fputs(summary.data, stdout);
+	else if (stop_asked() && plan.running <= 0) {
+		buf_adds(&summary, "told to stop before the first sample\n");
+		rc = 0;
+	}
+	if (rc == 0)
+		rc = io_print(&summary, err);
 	buf_release(&summary);
 	plan_close(&plan);
 	return rc;

@@ -171,7 +171,7 @@ static int load(const struct settings *s, struct dataset *ds, struct err *err)
 static int deliver(const struct settings *s, const struct report *r, const struct kept *kept, struct err *err)
 {
 	struct buf b = {0};
-	int rc = 0;
+	int rc;
 
 	if (s->json) {
 		struct json j = {.out = &b, .pretty = true};
@@ -187,9 +187,8 @@ static int deliver(const struct settings *s, const struct report *r, const struc
 		if (kept)
 			kept_text(kept, &b);
 	}
-	if (b.len)
-		fwrite(b.data, 1, b.len, stdout);
-	if (s->report) {
+	rc = io_print(&b, err);
+	if (rc == 0 && s->report) {
 		buf_reset(&b);
 		report_page(r, &b);
 		rc = io_write_file(s->report, b.data, b.len, err);
@@ -424,14 +423,15 @@ out:
 	return rc;
 }
 
-static int list_models(const struct settings *s)
+static int list_models(const struct settings *s, struct err *err)
 {
 	struct buf b = {0};
+	int rc;
 
 	shelf_list(&b, s->json);
-	fputs(b.data, stdout);
+	rc = io_print(&b, err);
 	buf_release(&b);
-	return 0;
+	return rc;
 }
 
 static int run(struct settings *s, struct err *err)
@@ -467,7 +467,7 @@ int main(int argc, char **argv)
 	settings_init(&s);
 	rc = settings_parse(&s, argc, argv, &err);
 	if (rc == 0)
-		rc = s.models ? list_models(&s) : run(&s, &err);
+		rc = s.models ? list_models(&s, &err) : run(&s, &err);
 	settings_release(&s);
 	return rc < 0 ? err_exit(&err) : rc == NOT_KEPT ? NOT_KEPT : 0;
 }

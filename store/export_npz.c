@@ -225,11 +225,12 @@ static int write_target(struct target *a, struct err *err)
 	if (rc == 0)
 		rc = write_nodes(a, &p, err) < 0 || write_configs(a, &p, err) < 0 || npz_close(&a->z, err) < 0 ? -1 : 0;
 	npz_abandon(&a->z);
+	buf_addf(&path, ": %llu configurations of %u sites", (unsigned long long)a->configs, p.n_sites);
+	if (a->unknown)
+		buf_addf(&path, "; %llu left out, their runtime not being known", (unsigned long long)a->unknown);
+	buf_addch(&path, '\n');
 	if (rc == 0)
-		printf("%s: %llu configurations of %u sites%s", path.data, (unsigned long long)a->configs, p.n_sites,
-			a->unknown ? "" : "\n");
-	if (rc == 0 && a->unknown)
-		printf("; %llu left out, their runtime not being known\n", (unsigned long long)a->unknown);
+		rc = io_print(&path, err);
 	buf_release(&path);
 	stored_space_release(&p);
 	return rc;

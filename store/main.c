@@ -28,6 +28,8 @@ static int cmd_rebuild(struct request *r, struct err *err)
 static int cmd_compact(struct request *r, struct err *err)
 {
 	int64_t before, after;
+	struct buf b = {0};
+	int rc;
 
 	if (sql_int(r->s, err, &before, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
 		"") < 0)
@@ -38,10 +40,12 @@ static int cmd_compact(struct request *r, struct err *err)
 		"") < 0)
 		return -1;
 	if (r->format == EMIT_JSON)
-		printf("{\"bytes_before\": %lld, \"bytes_after\": %lld}\n", (long long)before, (long long)after);
+		buf_addf(&b, "{\"bytes_before\": %lld, \"bytes_after\": %lld}\n", (long long)before, (long long)after);
 	else
-		printf("%s: %.3g MB, was %.3g MB\n", store_path(r->s), (double)after / 1e6, (double)before / 1e6);
-	return 0;
+		buf_addf(&b, "%s: %.3g MB, was %.3g MB\n", store_path(r->s), (double)after / 1e6, (double)before / 1e6);
+	rc = io_print(&b, err);
+	buf_release(&b);
+	return rc;
 }
 
 /* The options that a verb has beside those of all. */

@@ -459,20 +459,25 @@ static int merge_one(struct merge *m, struct err *err)
 	return rc;
 }
 
-static void tell(const struct merge *m, const struct request *r)
+static int tell(const struct merge *m, const struct request *r, struct err *err)
 {
 	unsigned long long runs = m->runs, steps = m->steps, left_out = m->left_out;
+	struct buf b = {0};
+	int rc;
 
-	if (r->format == EMIT_JSON) {
-		printf("{\"shards\": %d, \"new_runs\": %llu, \"new_steps\": %llu, \"runs_left_out\": %llu}\n",
+	if (r->format == EMIT_JSON)
+		buf_addf(&b, "{\"shards\": %d, \"new_runs\": %llu, \"new_steps\": %llu, \"runs_left_out\": %llu}\n",
 			r->n_words, runs, steps, left_out);
-		return;
-	}
-	printf("%s: %llu new runs and %llu new steps from %d shard%s", store_path(m->s), runs, steps, r->n_words,
-		r->n_words == 1 ? "" : "s");
-	if (m->without)
-		printf("; %llu run%s left out", left_out, left_out == 1 ? "" : "s");
-	printf("\n");
+	else
+		buf_addf(&b, "%s: %llu new runs and %llu new steps from %d shard%s", store_path(m->s), runs, steps,
+			r->n_words, r->n_words == 1 ? "" : "s");
+	if (r->format != EMIT_JSON && m->without)
+		buf_addf(&b, "; %llu run%s left out", left_out, left_out == 1 ? "" : "s");
+	if (r->format != EMIT_JSON)
+		buf_addch(&b, '\n');
+	rc = io_print(&b, err);
+	buf_release(&b);
+	return rc;
 }
 
 int cmd_merge(struct request *r, struct err *err)
@@ -489,7 +494,5 @@ int cmd_merge(struct request *r, struct err *err)
 		rc = merge_one(&m, err);
 	}
 	progress_end(&m.progress);
-	if (rc == 0)
-		tell(&m, r);
-	return rc;
+	return rc < 0 ? -1 : tell(&m, r, err);
 }

@@ -6,6 +6,7 @@
  * space have its identity, does every chain replay to its hashes, does every step belong to a run.
  */
 #include <string.h>
+#include "base/io.h"
 #include "store/blob.h"
 #include "store/cmd.h"
 #include "store/code.h"
@@ -209,10 +210,7 @@ int cmd_verify(struct request *r, struct err *err)
 			(unsigned long long)v.runs, (unsigned long long)v.samples, (unsigned long long)v.trials,
 			(unsigned long long)v.blobs, (unsigned long long)v.findings);
 	}
-	if (fputs(v.out.data, stdout) < 0 || fflush(stdout) != 0)
-		rc = err_errno(err, "the verdict cannot be written");
-	else
-		rc = v.problems ? 1 : 0;
+	rc = io_print(&v.out, err) < 0 ? -1 : v.problems ? 1 : 0;
 	buf_release(&v.out);
 	return rc;
 }

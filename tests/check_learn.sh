@@ -166,6 +166,20 @@ PY
 	is "${learner}_know_two_hundred_choices" $?
 done
 
+if [ -e /dev/full ]; then
+	lost() { # COMMAND...: it says that its output is lost, status 1
+		"$@" >/dev/full 2>"$tmp/err"
+		[ $? -eq 1 ] && grep -q "standard output cannot be written" "$tmp/err" || bad=1
+	}
+	bad=0
+	lost "$BIN/learn" --db "$db" --eval "$tmp/m.vm" -q
+	lost "$BIN/learn" --db "$db" --eval "$tmp/m.vm" -q --json
+	lost "$BIN/learn" --models
+	lost "$BIN/collect" --device none -q -g toy:6:2:1 -n 3 --db "$tmp/lost.sqlite"
+	[ $bad -eq 0 ]
+	is an_output_that_is_lost_is_an_error $?
+fi
+
 # One graph is enough to train on.
 "$BIN/learn" --db "$db" --holdout '[23]$' $quick --out "$tmp/n.vm" >"$tmp/out" 2>"$tmp/err"
 is one_graph_is_enough $?

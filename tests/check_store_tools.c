@@ -104,6 +104,23 @@ static void verify_tells_what_belongs_to_no_run(void)
 	}
 }
 
+/* Whoever reads the output must not take half of it for the whole. */
+static void an_output_that_is_lost_is_an_error(void)
+{
+	static const char *const commands[] = {"info f.sqlite", "verify f.sqlite", "compact f.sqlite",
+		"merge f.sqlite fs.sqlite", "merge f.sqlite fs.sqlite --json", "export f.sqlite",
+		"export f.sqlite --format npz --out fnpz", "query f.sqlite 'SELECT 1'"};
+
+	if (!io_exists("/dev/full"))
+		SKIP("there is no /dev/full");
+	CHECK(make("f.sqlite", 1, 1, 10, "g") && make("fs.sqlite", 2, 1, 10, "g"));
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+		if (!CHECK_INT(sh("$S %s >/dev/full", commands[i]), 1))
+			printf("  of: store %s\n", commands[i]);
+		CHECK_SAYS("output cannot be written: No space left on device");
+	}
+}
+
 /* A damaged description of a space is found: its configurations are not read, and merging does not spread it. */
 static void a_space_that_was_changed_is_refused(void)
 {
@@ -271,6 +288,7 @@ int main(void)
 	RUN(looking_is_tables_and_json);
 	RUN(verify_tells_damage);
 	RUN(verify_tells_what_belongs_to_no_run);
+	RUN(an_output_that_is_lost_is_an_error);
 	RUN(a_space_that_was_changed_is_refused);
 	RUN(words_too_many_are_refused);
 	RUN(exports_are_whole);
