@@ -107,6 +107,12 @@ static void slopes(const struct booster *b, int out, const float *predicted, flo
 	}
 }
 
+/* The most time for one forest: with fewer threads than forests they are grown one after the other. */
+static double time_of_forest(const struct boost_options *o)
+{
+	return o->seconds > 0 ? o->seconds / ceil(OUT_COUNT / fmax(o->threads, 1)) : INFINITY;
+}
+
 /* Grows one of the forests; a piece of work for a thread. */
 static void grow_forest(void *ctx, uint32_t out, uint32_t member)
 {
@@ -117,6 +123,8 @@ static void grow_forest(void *ctx, uint32_t out, uint32_t member)
 	struct grower *w = grower_new(&b->bins, &go);
 	uint32_t n = b->bins.n_rows, *row = MEM_NEW(n + 1, uint32_t);
 	float *g = MEM_NEW(n + 1, float), *h = MEM_NEW(n + 1, float), *predicted = MEM_NEW(n + 1, float);
+	double end = now_seconds() + time_of_forest(o);
+	bool late = false;
 	struct rng r;
 
 	(void)member;
@@ -124,7 +132,7 @@ static void grow_forest(void *ctx, uint32_t out, uint32_t member)
 	f->base = base_of(b, (int)out);
 	for (uint32_t i = 0; i < n; i++)
 		predicted[i] = f->base;
-	for (uint32_t t = 0; t < o->rounds && !b->stopped[out]; t++) {
+	for (uint32_t t = 0; t < o->rounds && !b->stopped[out] && !late; t++) {
 		struct grow_rows rows = {g, h, row, 0};
 		for (uint32_t i = 0; i < n; i++) {
 			bool drawn = rng_unit(&r) < o->rows;
@@ -135,6 +143,7 @@ static void grow_forest(void *ctx, uint32_t out, uint32_t member)
 		if (rows.n > 0)
 			grow_tree(w, &rows, &r, f, predicted);
 		b->stopped[out] = stop_asked();
+		late = now_seconds() > end;
 	}
 	grower_free(w);
 	mem_free(row), mem_free(g), mem_free(h), mem_free(predicted);

@@ -13,7 +13,8 @@
  * does, was tried: the forests became no better and took twice as long.
  *
  * A program's weight is the root of its number of examples, as in the draws of the network. The three forests are
- * independent, so threads grow them side by side. The same seed gives the same bytes, however many threads there are.
+ * independent, so threads grow them side by side. The same seed gives the same bytes, however many threads there are,
+ * unless `seconds` ends the growing. Even then each forest has a tree.
  */
 #ifndef LEARN_BOOST_H
 #define LEARN_BOOST_H
@@ -28,6 +29,7 @@ struct boost_options {
 	double rate, lambda; /* see grow.h */
 	double columns, rows; /* share of them that a tree sees */
 	uint32_t threads;
+	double seconds; /* ends the growing, each forest having its share; 0: no limit */
 	uint64_t seed;
 };
 #define BOOST_DEFAULTS \

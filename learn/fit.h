@@ -21,8 +21,9 @@ static inline bool learner_has_net(enum learner l)
 
 struct fit_options {
 	enum learner learner;
-	struct train_options net; /* its unit is filled in */
-	struct boost_options trees;
+	struct train_options net; /* its unit and its seconds are filled in */
+	struct boost_options trees; /* its seconds are filled in */
+	double seconds;		  /* the most time for the model; if it has both, half for trees; 0: no limit */
 	bool absolute;		  /* labels count in time for one execution, not in each graph's median */
 };
 

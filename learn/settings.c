@@ -137,8 +137,8 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_SECTION("Training of the network"),
 		OPT_NUM(0, "epochs", &o->epochs, 0.01, 1e6, "how often an example is drawn on average"),
 		OPT_INT(0, "least-steps", &s->least_steps, 0, 1e9, "the fewest steps, however few the examples"),
-		OPT_NUM(0, "seconds", &o->seconds, 0, 1e9, "the most time for each model, "
-			"by which the learning rate also falls; 0: no limit"),
+		OPT_NUM(0, "seconds", &s->fit.seconds, 0, 1e9, "the most time for each model, half of it for trees "
+			"where a network stands beside them; its learning rate also falls by it; 0: no limit"),
 		OPT_INT(0, "seed", &s->seed, 0, INT64_MAX, "random seed of trees, weights and draws"),
 		OPT_INT('t', "threads", &s->threads, 1, 1024,
 			"how many threads train; the result does not depend on it"),

@@ -141,6 +141,11 @@ for learner in trees both; do
 		>"$tmp/out" 2>"$tmp/err" && grep -q '"model_hash":"' "$tmp/out"
 	is "${learner}_guide_a_search" $?
 done
+for learner in trees both corrected; do # these would grow for hours
+	"$BIN/learn" --db "$db" -q --learner $learner --trees 100000 --epochs 1e6 --seconds 0.5 --out "$tmp/s.vm" \
+		>"$tmp/out" 2>"$tmp/err"
+	is "${learner}_end_in_time" $?
+done
 few="-q --trees 20 --epochs 0.01 --least-steps 20"
 "$BIN/learn" --db "$db" $few --out "$tmp/t.vm" --json >"$tmp/out" 2>"$tmp/err" &&
 	"$BIN/learn" --db "$db" $few --learner both --out "$tmp/n.vm" --json >"$tmp/out" 2>"$tmp/err" &&

@@ -263,6 +263,29 @@ static void graphs_count_by_their_weight(void)
 	lesson_release(&t);
 }
 
+/* However little time there is, each forest has a tree, whether they are grown side by side or in turn. */
+static void time_ends_the_growing(void)
+{
+	struct lesson t = lesson_new();
+
+	toys(&t);
+	for (uint32_t threads = 1; threads <= 4; threads++) {
+		struct boost_options o = BOOST_DEFAULTS;
+		struct boost_result r = {0};
+		struct trees trees;
+
+		o.threads = threads;
+		o.rounds = 100000;
+		o.seconds = 1e-9;
+		CHECK_INT(boost(&t.d, NULL, 1e-6, &o, &trees, &r, &t.err), 0);
+		for (int k = 0; k < OUT_COUNT; k++)
+			CHECK_INT(trees.forest[k].n_trees, 1);
+		CHECK(!r.stopped);
+		trees_release(&trees);
+	}
+	lesson_release(&t);
+}
+
 static void nothing_to_learn_is_refused(void)
 {
 	struct lesson t = lesson_new();
@@ -369,6 +392,7 @@ int main(void)
 	RUN(a_product_is_learnt);
 	RUN(toys_are_learnt_and_only_those);
 	RUN(graphs_count_by_their_weight);
+	RUN(time_ends_the_growing);
 	RUN(nothing_to_learn_is_refused);
 	RUN(the_file_keeps_trees);
 	RUN(nonsense_does_no_harm);
