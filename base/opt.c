@@ -34,6 +34,20 @@ const char *opt_beside(const struct opt_list *given, const char *const *allowed)
 	return NULL;
 }
 
+const char *opt_in_section(const struct opt *table, const char *title, const struct opt_list *given)
+{
+	for (size_t i = 0; i < given->n; i++) {
+		const char *section = "";
+		for (const struct opt *o = table; o->type != OPT_T_END; o++) {
+			if (o->type == OPT_T_SECTION)
+				section = o->help;
+			else if (strcmp(o->name, given->item[i]) == 0 && strcmp(section, title) == 0)
+				return given->item[i];
+		}
+	}
+	return NULL;
+}
+
 static void append(struct opt_list *list, const char *item)
 {
 	MEM_GROW(&list->item, &list->cap, list->n + 1);

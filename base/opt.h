@@ -79,6 +79,9 @@ void opt_list_release(struct opt_list *list);
  */
 const char *opt_beside(const struct opt_list *given, const char *const *allowed);
 
+/* The first of these options that stands in this section of the table, for the same; or NULL. */
+const char *opt_in_section(const struct opt *table, const char *title, const struct opt_list *given);
+
 /* The candidate nearest to `word` by edit distance, or NULL if none is near. */
 const char *opt_nearest(const char *word, const char *const *candidates, size_t n);
 

@@ -19,17 +19,20 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
 score() { # NAME OPTIONS...
-	local name=$1 seed i
+	local name=$1 seed i net=
 	shift
+	[ "$*" = "--learner trees" ] || net="--epochs 0.01 --least-steps $steps" # trees have no steps
 	for seed in $(seq "$seeds"); do
+		# shellcheck disable=SC2086 # several options
 		if [ ${#folds[@]} -eq 0 ]; then
 			"$BIN/learn" --db "$db" -q --learner gnn --leave-one-out --parts "${PARTS:-0}" --json \
-				--seed "$seed" --epochs 0.01 --least-steps "$steps" "$@" \
+				--seed "$seed" $net "$@" \
 				>"$tmp/$name.$seed.0" || exit 1
 		fi
 		for i in "${!folds[@]}"; do
+			# shellcheck disable=SC2086
 			"$BIN/learn" --db "$db" -q --learner gnn --no-keep --holdout "${folds[$i]}" --json \
-				--seed "$seed" --epochs 0.01 --least-steps "$steps" "$@" \
+				--seed "$seed" $net "$@" \
 				>"$tmp/$name.$seed.$i" || exit 1
 		done
 	done

@@ -49,19 +49,57 @@ static int settle_models(const struct settings *s, struct err *err)
 		"leave one of the two out", other);
 }
 
+/* The same where a model is only scored. */
+static int settle_eval(const struct settings *s, struct err *err)
+{
+	static const char *const allowed[] = {"eval", "db", "backend", "cost", "limit", "kernel-us", "holdout",
+		"foreign", "report", "json", "quiet", "threads", NULL};
+	const char *other = opt_beside(&s->given, allowed);
+
+	return !other ? 0 : err_set(err, "--eval trains nothing, so --%s has no effect: leave one of the two out",
+		other);
+}
+
+#define TREES "Trees"
+static const char *const of_network[] = {"Training of the network", "Network",
+	"Only to show what a part of the network is worth"};
+
+/* Refuses options of a learner that does not learn. */
+static int settle_learner(struct settings *s, const struct opt *table, struct err *err)
+{
+	const char *other = NULL;
+
+	s->fit.learner = learner_of(s->learner);
+	if (s->fit.learner == LEARNERS)
+		return err_set(err, "there is no learner \"%s\": gnn, trees, both or corrected", s->learner);
+	if (s->absolute && s->fit.learner != LEARNER_GNN)
+		return err_set(err, "--absolute is for --learner gnn: the others predict the time of one execution "
+			"anyway");
+	if (s->fit.learner == LEARNER_GNN)
+		other = opt_in_section(table, TREES, &s->given);
+	for (int i = 0; i < 3 && !other && !learner_has_net(s->fit.learner); i++)
+		other = opt_in_section(table, of_network[i], &s->given);
+	return !other ? 0 : err_set(err, "--learner %s has no %s, so --%s has no effect: leave one of the two out",
+		s->learner, learner_has_net(s->fit.learner) ? "trees" : "network", other);
+}
+
 /* Refuses options that cannot go together, and sets what follows from the others. */
-static int settle(struct settings *s, struct err *err)
+static int settle(struct settings *s, const struct opt *table, struct err *err)
 {
 	if (s->models)
 		return settle_models(s, err);
 	if (s->dbs.n == 0)
 		return err_set(err, "no measurements to learn from: name a store with --db FILE");
-	if (s->eval && (s->out || s->leave_one_out))
-		return err_set(err, "--eval trains nothing, so --out and --leave-one-out make no sense with it");
+	if (s->eval && settle_eval(s, err) < 0)
+		return -1;
 	if (s->foreign && !s->eval)
 		return err_set(err, "--foreign is for a model that --eval names");
-	if (s->leave_one_out && (s->holdout || s->out))
-		return err_set(err, "--leave-one-out decides itself what to hold out and keeps no model");
+	if (s->leave_one_out && (s->holdout || s->out || s->score_training))
+		return err_set(err, "--leave-one-out decides itself what to hold out and to score on, and keeps no "
+			"model");
+	if (s->parts == 1)
+		return err_set(err, "--parts 1 leaves out all graphs at once, so nothing is left to train on: name 2 "
+			"or more");
 	if (check_pattern(s->holdout, err) < 0)
 		return err_prefix(err, "--holdout");
 	if ((s->parts || s->programs) && !s->leave_one_out)
@@ -72,9 +110,10 @@ static int settle(struct settings *s, struct err *err)
 	if (s->keep && s->patience > 0)
 		return err_set(err, "--patience chooses by what is held "
 			"out, which then cannot judge the model; use --out");
-	s->fit.learner = learner_of(s->learner);
-	if (s->fit.learner == LEARNERS)
-		return err_set(err, "there is no learner \"%s\": gnn, trees, both or corrected", s->learner);
+	if (s->out && s->patience > 0 && !s->holdout)
+		return err_set(err, "--patience chooses by what is held out: add --holdout");
+	if (settle_learner(s, table, err) < 0)
+		return -1;
 	take_over(s);
 	return 0;
 }
@@ -126,6 +165,12 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"network that takes what trees say, and corrects it"),
 		OPT_FLAG(0, "absolute", &s->absolute, "with gnn: predict the time of one execution, as trees "
 			"do, instead of multiples of each graph's median"),
+		OPT_NUM(0, "seconds", &s->fit.seconds, 0, 1e9, "the most time for each model, half of it for trees "
+			"where a network stands beside them; its learning rate also falls by it; 0: no limit"),
+		OPT_INT(0, "seed", &s->seed, 0, INT64_MAX, "random seed of trees, weights and draws"),
+		OPT_INT('t', "threads", &s->threads, 1, 1024,
+			"how many threads train; the result does not depend on it"),
+		OPT_SECTION(TREES),
 		OPT_INT(0, "trees", &s->trees, 1, 100000, "trees in each of the three forests"),
 		OPT_INT(0, "leaves", &s->leaves, 2, 4096, "the most leaves of a tree"),
 		OPT_INT(0, "least-rows", &s->least_rows, 1, 1e6, "the fewest rows of a leaf"),
@@ -134,14 +179,9 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_NUM(0, "tree-columns", &b->columns, 0.01, 1, "the share of the features that a tree may ask about"),
 		OPT_NUM(0, "tree-rows", &b->rows, 0.01, 1, "the share of the examples that a tree is grown on"),
 		OPT_NUM(0, "lambda", &b->lambda, 0, 1e6, "how strongly leaves are pulled to 0"),
-		OPT_SECTION("Training of the network"),
+		OPT_SECTION(of_network[0]),
 		OPT_NUM(0, "epochs", &o->epochs, 0.01, 1e6, "how often an example is drawn on average"),
 		OPT_INT(0, "least-steps", &s->least_steps, 0, 1e9, "the fewest steps, however few the examples"),
-		OPT_NUM(0, "seconds", &s->fit.seconds, 0, 1e9, "the most time for each model, half of it for trees "
-			"where a network stands beside them; its learning rate also falls by it; 0: no limit"),
-		OPT_INT(0, "seed", &s->seed, 0, INT64_MAX, "random seed of trees, weights and draws"),
-		OPT_INT('t', "threads", &s->threads, 1, 1024,
-			"how many threads train; the result does not depend on it"),
 		OPT_INT(0, "batch", &s->batch, 1, 65536, "examples per step"),
 		OPT_NUM(0, "rate", &o->adam.rate, 1e-9, 10, "the highest learning rate"),
 		OPT_NUM(0, "decay", &o->adam.decay, 0, 10, "weight decay"),
@@ -157,14 +197,14 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_NUM(0, "magnitude-weight", &o->magnitude_weight, 0, 1e3, "weight of the loss of the magnitude"),
 		OPT_NUM(0, "sign-weight", &o->sign_weight, 0, 1e3, "weight of the loss of the sign"),
 		OPT_NUM(0, "size-weight", &o->size_weight, 0, 1e3, "weight of the loss of the size of gains"),
-		OPT_SECTION("Network"),
+		OPT_SECTION(of_network[1]),
 		OPT_INT(0, "width", &s->width, 1, LAYER_WIDTH, "how many numbers the network computes for a node"),
 		OPT_INT(0, "head", &s->head, 1, LAYER_WIDTH, "how many numbers it computes for a change"),
 		OPT_INT(0, "ramps", &s->ramps, 0, RAMPS_MOST, "into how many ramps each number that is known of a "
 			"change is cut, so that the network can tell its ranges apart; 0: it sees the number alone"),
 		OPT_INT(0, "layers", &s->layers, 1, NET_LAYERS,
 			"how many layers, each of which looks one node further"),
-		OPT_SECTION("Only to show what a part of the network is worth"),
+		OPT_SECTION(of_network[2]),
 		OPT_FLAG(0, "blind", &s->blind, "take one mean over operands and users, without direction"),
 		OPT_FLAG(0, "linear", &s->linear, "learn magnitudes without the logarithm"),
 		OPT_FLAG(0, "current-only", &s->current_only,
@@ -185,7 +225,7 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		return rc;
 	if (n_words > 0)
 		return err_set(err, "\"%s\" is no option; stores are named with --db", argv[0]);
-	return settle(s, err);
+	return settle(s, table, err);
 }
 
 void settings_init(struct settings *s)

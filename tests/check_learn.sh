@@ -66,6 +66,21 @@ for option in "--db $db" "--eval $tmp/m.vm" "--out $tmp/x.vm" --no-keep "--trees
 	# shellcheck disable=SC2086
 	refuses "models_are_only_listed${option%% *}" "--models only lists the models" --models --json $option
 done
+for option in "--out $tmp/x.vm" --leave-one-out "--other-weight 0.5" "--learner trees" "--epochs 1" "--trees 9" \
+	--force --score-training; do
+	name=${option%% *}
+	# shellcheck disable=SC2086
+	refuses "eval_trains_nothing$name" "--eval trains nothing, so $name has no effect" --db "$tmp/nowhere" \
+		--eval "$tmp/m.vm" $option
+done
+refuses one_part_is_all "nothing is left to train on" --db "$tmp/nowhere" --leave-one-out --parts 1
+refuses scores_are_its_own "what to hold out and to score on" --db "$tmp/nowhere" --leave-one-out --score-training
+refuses trees_are_no_network "has no network, so --width has no effect" --db "$tmp/nowhere" --learner trees --width 9
+refuses trees_have_no_parts "has no network, so --blind has no effect" --db "$tmp/nowhere" --learner trees --blind
+refuses trees_are_not_trained "has no network, so --rate has no effect" --db "$tmp/nowhere" --rate 0.1 --learner trees
+refuses a_network_grows_no_trees "has no trees, so --lambda has no effect" --db "$tmp/nowhere" --learner gnn --lambda 2
+refuses absolute_anyway "--absolute is for --learner gnn" --db "$tmp/nowhere" --absolute
+refuses patience_with_nothing "--patience .* add --holdout" --db "$tmp/nowhere" --patience 3 --out "$tmp/x.vm"
 refuses parts_need_leave_one_out "leave-one-out" --db "$db" --parts 2
 
 bad=0
@@ -125,11 +140,16 @@ for name, plots, rows in ("loo", 4, 3 + 1), ("eval", 3, 3 + 1):
 PY
 is pages_are_whole $?
 
+few_of() { # LEARNER: options of its own for little training
+	[ "$1" = trees ] || echo "--epochs 2 --least-steps 40 --width 16 --head 16"
+	[ "$1" = gnn ] || echo "--trees 20"
+}
 # Trees, alone and beside the network: the same bytes however many threads, and a file that scores and guides.
 for learner in trees both; do
-	"$BIN/learn" --db "$db" --holdout '3$' $quick --trees 20 --learner $learner --out "$tmp/t.vm" \
+	# shellcheck disable=SC2046 # several options
+	"$BIN/learn" --db "$db" --holdout '3$' -q $(few_of $learner) --learner $learner --out "$tmp/t.vm" \
 		--json >"$tmp/out" 2>"$tmp/err" &&
-		"$BIN/learn" --db "$db" --holdout '3$' $quick --trees 20 --learner $learner --threads 3 \
+		"$BIN/learn" --db "$db" --holdout '3$' -q $(few_of $learner) --learner $learner --threads 3 \
 			--out "$tmp/n.vm" --json 2>"$tmp/err" |
 		cmp -s - "$tmp/out" && cmp -s "$tmp/t.vm" "$tmp/n.vm" && ! cmp -s "$tmp/t.vm" "$tmp/m.vm"
 	is "${learner}_train_the_same_on_any_threads" $?
@@ -142,7 +162,7 @@ for learner in trees both; do
 	is "${learner}_guide_a_search" $?
 done
 for learner in trees both corrected; do # these would grow for hours
-	"$BIN/learn" --db "$db" -q --learner $learner --trees 100000 --epochs 1e6 --seconds 0.5 --out "$tmp/s.vm" \
+	"$BIN/learn" --db "$db" -q --learner $learner --trees 100000 --seconds 0.5 --out "$tmp/s.vm" \
 		>"$tmp/out" 2>"$tmp/err"
 	is "${learner}_end_in_time" $?
 done
@@ -156,10 +176,11 @@ refuses no_such_learner "gnn, trees, both or corrected" --db "$db" --learner ora
 # As many choices at a site as there may be: through a store, a model and the search that it guides.
 for learner in gnn trees; do
 	rm -rf "$tmp/many"*
+	# shellcheck disable=SC2046 # several options
 	"$BIN/collect" --device none -q -g toy:6:200:2 -n 12 --db "$tmp/many.db" >"$tmp/out" 2>"$tmp/err" &&
 		"$BIN/store" verify "$tmp/many.db" >"$tmp/out" 2>"$tmp/err" &&
-		"$BIN/learn" --db "$tmp/many.db" -q --learner $learner --epochs 1 --least-steps 20 --width 8 --head 8 \
-			--trees 10 --out "$tmp/many.vm" >"$tmp/out" 2>"$tmp/err" &&
+		"$BIN/learn" --db "$tmp/many.db" -q --learner $learner $(few_of $learner) \
+			--out "$tmp/many.vm" >"$tmp/out" 2>"$tmp/err" &&
 		"$BIN/search" -g toy:6:200:2 --device none --model "$tmp/many.vm" --db "$tmp/many.db" --budget 40 -q \
 			--out "$tmp/many" >"$tmp/out" 2>"$tmp/err" &&
 		"$BIN/store" verify "$tmp/many.db" >"$tmp/out" 2>"$tmp/err" &&

@@ -146,6 +146,22 @@ static void what_is_given(void)
 	}
 }
 
+static void what_is_given_of_a_section(void)
+{
+	static const struct opt table[] = {OPT_FLAG(0, "first", NULL, ""), OPT_SECTION("A"),
+		OPT_FLAG(0, "one", NULL, ""), OPT_FLAG(0, "two", NULL, ""),
+		OPT_SECTION("B"), OPT_FLAG(0, "three", NULL, ""), OPT_END};
+	const char *names[] = {"first", "three", "two", "one"};
+	struct opt_list given = {names, 4, 4};
+
+	CHECK_STR(opt_in_section(table, "A", &given), "two");
+	CHECK_STR(opt_in_section(table, "B", &given), "three");
+	CHECK_STR(opt_in_section(table, "", &given), "first");
+	given.n = 2;
+	CHECK(!opt_in_section(table, "A", &given));
+	CHECK(!opt_in_section(table, "C", &given));
+}
+
 static void offences(void)
 {
 	static const struct {
@@ -312,6 +328,7 @@ int main(void)
 {
 	RUN(lines);
 	RUN(what_is_given);
+	RUN(what_is_given_of_a_section);
 	RUN(offences);
 	RUN(help_shows_live_defaults);
 	RUN(man_page);
