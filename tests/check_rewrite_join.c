@@ -131,6 +131,28 @@ static void the_first_that_is_not_needed_leads(void)
 	buf_release(&text);
 }
 
+/* No walk reaches from the last step to the first. What each needs is known from the step before it. */
+static void the_last_of_many_steps_finds_its_leader(void)
+{
+	enum { STEPS = 40000 };
+	struct opened o;
+	struct buf text = {0};
+	char last[16];
+
+	buf_adds(&text, "HloModule m\n\nENTRY e {\n  w = f32[4,4] parameter(0)\n  z = f32[2,4] parameter(1)\n"
+		"  x0 = f32[2,4] parameter(2)\n  a = f32[2,4] dot(z, w)" DOT);
+	for (int i = 0; i < STEPS; i++)
+		buf_addf(&text, "  b%d = f32[2,4] dot(x%d, w)" DOT "  x%d = f32[2,4] tanh(b%d)\n", i, i, i + 1, i);
+	buf_addf(&text, "  ROOT r = (f32[2,4], f32[2,4]) tuple(a, x%d)\n}\n", STEPS);
+	snprintf(last, sizeof last, "b%d", STEPS - 1);
+	if (open_text(&o, text.data, text.len)) {
+		CHECK(joining(&o, "b0", "a"));
+		CHECK(joining(&o, last, "a"));
+	}
+	close_program(&o);
+	buf_release(&text);
+}
+
 static void each_joins_by_itself(void)
 {
 	static const char *const name[] = {"q", "r", "t"};
@@ -259,6 +281,7 @@ int main(void)
 	RUN(parts_read_what_the_product_reads);
 	RUN(who_needs_another_does_not_join_it);
 	RUN(the_first_that_is_not_needed_leads);
+	RUN(the_last_of_many_steps_finds_its_leader);
 	RUN(each_joins_by_itself);
 	RUN(circles_are_not_made);
 	RUN(the_group_is_one_place);

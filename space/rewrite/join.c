@@ -22,6 +22,9 @@ struct joins {		 /* scratch of a space; per node */
 	uint32_t *stack; /* nodes to follow */
 	uint8_t *mark;	 /* all zero between calls */
 	bool *control;	 /* per computation: is an instruction bound to another without reading its value? */
+	/* Of a node v that was tried, at 2 * v + side: a hash that it shares with the nodes it is like; else 0. */
+	uint64_t *alike;
+	uint32_t *unneeded; /* ... and the first of these that it does not need; v itself: it needs all before it */
 };
 
 void joins_open(struct space *s)
@@ -33,32 +36,46 @@ void joins_open(struct space *s)
 	j->stack = arena_alloc(&s->mem, (g->n_nodes + 1) * sizeof *j->stack);
 	j->mark = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
 	j->control = ARENA_NEW(&s->mem, g->n_comps, bool);
+	j->alike = ARENA_NEW(&s->mem, 2 * g->n_nodes, uint64_t);
+	j->unneeded = ARENA_NEW(&s->mem, 2 * g->n_nodes, uint32_t);
 	for (uint32_t v = 0; v < g->n_nodes; v++) /* then operands do not say all */
 		j->control[g->node[v].comp] |= (g->node[v].flags & NODE_CONTROL) != 0;
 	rewrite_of(s)->joins = j;
 }
 
+struct walk {
+	uint32_t side;
+	uint64_t alike;
+	uint32_t from; /* nodes before this one are not marked */
+	uint32_t n;    /* the marked nodes are the first of the stack */
+};
+
 /*
- * Marks v and what it needs, down to node `from`; false if there is too much of that. The marked nodes are the first
- * *n on the stack.
+ * Marks v and what it needs, down to node `from`; false if there is too much of that. In a recurrent net every step
+ * reads the same weights and needs all steps before it, so the walk stops at a node that v is like. Of what that one
+ * needs we know enough. Let f be the first of its like that it does not need. Then v needs all those before f, and
+ * `from` becomes f. Those after f that lead nobody yet need f themselves, so it does not need them either.
  */
-static bool mark_needed(const struct graph *g, struct joins *j, uint32_t v, uint32_t from, uint32_t *n)
+static bool mark_needed(const struct graph *g, struct joins *j, uint32_t v, struct walk *w)
 {
 	uint32_t at = 0;
 
-	j->stack[(*n)++] = v;
+	j->stack[w->n++] = v;
 	j->mark[v] = 1;
-	for (; at < *n && *n < LOOK; at++) {
-		const struct node *user = &g->node[j->stack[at]];
-		for (uint32_t k = 0; k < user->n_operands; k++) {
-			uint32_t x = g->edges[user->operand + k];
-			if (x < from || j->mark[x])
+	for (; at < w->n && w->n < LOOK; at++) {
+		uint32_t u = j->stack[at], i = 2 * u + w->side;
+		bool known = u != v && j->alike[i] == w->alike;
+		if (known && j->unneeded[i] > w->from)
+			w->from = j->unneeded[i];
+		for (uint32_t k = 0; k < g->node[u].n_operands && u >= w->from && !known; k++) {
+			uint32_t x = node_operands(g, u)[k];
+			if (x < w->from || j->mark[x])
 				continue;
 			j->mark[x] = 1;
-			j->stack[(*n)++] = x;
+			j->stack[w->n++] = x;
 		}
 	}
-	return at == *n;
+	return at == w->n;
 }
 
 /* Is u a node that v might join, which reads x as operand `side`? */
@@ -73,7 +90,8 @@ uint32_t joins_leader(struct space *s, const struct rule *r, uint32_t v, uint32_
 {
 	const struct graph *g = s->graph;
 	struct joins *j = rewrite_of(s)->joins;
-	uint32_t x, tried = 0, marked = 0, leader = NONE;
+	uint32_t x, tried = 0, leader = NONE;
+	struct walk w = {.side = side};
 	bool known = true; /* is all that v needs marked, once something is? */
 	uint64_t h;
 
@@ -82,6 +100,7 @@ uint32_t joins_leader(struct space *s, const struct rule *r, uint32_t v, uint32_
 	x = node_operands(g, v)[side];
 	if (g->node[x].n_users < 2 || (h = r->code->alike(g, v, side)) == 0)
 		return NONE;
+	w.alike = hash_mix(h, x) | 1;
 	for (uint32_t k = 0; k < g->node[x].n_users && tried < CANDIDATES && known; k++) {
 		uint32_t u = node_users(g, x)[k];
 		if (u >= v || leader != NONE)
@@ -91,13 +110,17 @@ uint32_t joins_leader(struct space *s, const struct rule *r, uint32_t v, uint32_
 		tried++;
 		if (r->code->alike(g, u, side) != h)
 			continue;
-		if (!marked) /* candidates ascend, so one walk down to the first serves all */
-			known = mark_needed(g, j, v, u, &marked);
-		if (known && !j->mark[u])
+		if (!w.n) { /* candidates ascend, so one walk down to the first serves all */
+			w.from = u;
+			known = mark_needed(g, j, v, &w);
+		}
+		if (known && u >= w.from && !j->mark[u])
 			leader = u;
 	}
-	while (marked > 0)
-		j->mark[j->stack[--marked]] = 0;
+	while (w.n > 0)
+		j->mark[j->stack[--w.n]] = 0;
+	j->alike[2 * v + side] = known ? w.alike : 0;
+	j->unneeded[2 * v + side] = leader == NONE ? v : leader;
 	return leader;
 }
 
