@@ -2,6 +2,7 @@
  * check_rewrite_join.c - nodes that are computed together: which nodes may be, what the program becomes, and by which
  * region that is priced.
  */
+#include "base/rng.h"
 #include "space/space.h"
 #include "space/rewrite/own.h"
 #include "tests/test.h"
@@ -195,6 +196,98 @@ static void circles_are_not_made(void)
 	close_program(&o);
 }
 
+enum { MANY = 40 };
+
+/* Is there an order in which all can be computed, those with the same number in `group` at once? */
+static bool has_an_order(const struct graph *g, const uint32_t *group)
+{
+	bool done[MANY] = {false}, more = true, all = true;
+
+	for (; more; all = true) {
+		more = false;
+		for (uint32_t k = 0; k < g->n_nodes; k++) {
+			bool ready = true;
+			for (uint32_t v = 0; v < g->n_nodes; v++)
+				for (uint32_t i = 0; i < g->node[v].n_operands && group[v] == k; i++)
+					ready &= done[group[node_operands(g, v)[i]]];
+			more |= ready && !done[k];
+			done[k] |= ready;
+			all &= done[k];
+		}
+		if (all)
+			return true;
+	}
+	return false;
+}
+
+/* Products and sums of two values each that came before, or of parameters. */
+static void any_program(struct buf *text, struct rng *rng)
+{
+	buf_adds(text, "HloModule m\n\nENTRY e {\n  v0 = f32[4,4] parameter(0)\n  v1 = f32[4,4] parameter(1)\n");
+	for (uint32_t i = 2; i < MANY; i++) {
+		uint32_t a = (uint32_t)rng_below(rng, i < 8 ? i : 8), b = (uint32_t)rng_below(rng, i);
+		if (rng_below(rng, 3))
+			buf_addf(text, "  %sv%u = f32[4,4] dot(v%u, v%u)" DOT, i + 1 == MANY ? "ROOT " : "", i, a, b);
+		else
+			buf_addf(text, "  %sv%u = f32[4,4] add(v%u, v%u)\n", i + 1 == MANY ? "ROOT " : "", i, b, a);
+	}
+	buf_adds(text, "}\n");
+}
+
+struct told {		     /* per node, by trying */
+	uint32_t group[MANY];
+	uint32_t role[MANY]; /* 1: it is led; 2 or 3: it leads those that share operand 0 or 1 */
+};
+
+static bool may_join(const struct opened *o, struct told *t, uint32_t v, const struct offer *offer)
+{
+	uint32_t leader = offer->leader, role = 2u + offer->side;
+
+	t->group[v] = t->group[leader];
+	if (t->role[v] || (t->role[leader] && t->role[leader] != role) || !has_an_order(&o->g, t->group)) {
+		t->group[v] = v;
+		return false;
+	}
+	t->role[v] = 1;
+	t->role[leader] = role;
+	return true;
+}
+
+static void who_joins_is_what_trying_tells(void)
+{
+	uint32_t n[2] = {0};
+
+	for (uint32_t seed = 0; seed < 300; seed++) {
+		struct told told = {.role = {0}};
+		struct buf text = {0};
+		uint8_t real[MANY];
+		struct opened o;
+		struct rng rng;
+		rng_seed(&rng, seed);
+		any_program(&text, &rng);
+		if (!open_text(&o, text.data, text.len))
+			return;
+		for (uint32_t v = 0; v < MANY; v++)
+			told.group[v] = v;
+		for (uint32_t i = 0; i < o.s->n_sites; i++)
+			for (uint8_t k = 1; k < o.s->site[i].choices; k++)
+				if (rewrite_offer(o.s, i, k)->leader != NONE && rng_below(&rng, 4))
+					o.config[i] = k;
+		rewrite_real(o.s, o.config, real);
+		for (uint32_t i = 0; i < o.s->n_sites; i++)
+			if (o.config[i]) {
+				bool joins = may_join(&o, &told, o.s->site[i].node, rewrite_offer(o.s, i, o.config[i]));
+				CHECK_INT(real[i] != 0, joins);
+				n[joins]++;
+			}
+		products(&o);
+		close_program(&o);
+		buf_release(&text);
+	}
+	CHECK(n[0] > 300 && n[1] > 300);
+	printf("\t%u joined, %u stayed alone\n", n[1], n[0]);
+}
+
 /* A node that joins a group changes how the whole group is computed. So the place is that group, on both sides. */
 static void the_group_is_one_place(void)
 {
@@ -284,6 +377,7 @@ int main(void)
 	RUN(the_last_of_many_steps_finds_its_leader);
 	RUN(each_joins_by_itself);
 	RUN(circles_are_not_made);
+	RUN(who_joins_is_what_trying_tells);
 	RUN(the_group_is_one_place);
 	return test_done();
 }

@@ -7,8 +7,9 @@
  *
  * Two nodes can be joined if neither needs the other's value. With several groups that is not enough: if each of two
  * groups needs a value of the other, the program has a circle. So before a node joins, joins_try follows all that reads
- * the group's values, through the groups that exist already. If that comes back to the group, the node stays alone.
- * Nodes join in ascending order, so what comes after the last one cannot lead back and is not followed.
+ * the group's values, through the groups that exist already. If that reaches the node, it stays alone. Nodes join in
+ * ascending order, so what comes after it cannot lead back and is not followed. If the next node joins the same group,
+ * joins_try goes on from there, so that a group of thousands is followed once.
  */
 #include "space/rewrite/own.h"
 
@@ -20,7 +21,10 @@
 struct joins {		 /* scratch of a space; per node */
 	uint32_t *ring;	 /* the next node of the same group, round and round */
 	uint32_t *stack; /* nodes to follow */
-	uint8_t *mark;	 /* all zero between calls */
+	uint8_t *mark;	 /* is it on the stack? */
+	uint32_t leader; /* whose group joins_try followed last, or NONE */
+	uint32_t last;	 /* ... up to this node */
+	uint32_t n;	 /* ... which put so many on the stack: the group, and all that need it */
 	bool *control;	 /* per computation: is an instruction bound to another without reading its value? */
 	/* Of a node v that was tried, at 2 * v + side: a hash that it shares with the nodes it is like; else 0. */
 	uint64_t *alike;
@@ -124,72 +128,67 @@ uint32_t joins_leader(struct space *s, const struct rule *r, uint32_t v, uint32_
 	return leader;
 }
 
+/* Forgets the group that was followed last. */
+static void forget(struct joins *j)
+{
+	while (j->n > 0)
+		j->mark[j->stack[--j->n]] = 0;
+	j->leader = NONE;
+}
+
 void joins_begin(struct space *s)
 {
 	struct joins *j = rewrite_of(s)->joins;
 
+	forget(j);
 	for (uint32_t v = 0; v < s->graph->n_nodes && rewrite_of(s)->has_joins; v++)
 		j->ring[v] = v;
 }
 
-static void mark_group(struct joins *j, uint32_t v, uint8_t as)
+/* Marks a group: v and all that are computed together with it. */
+static void mark_group(struct joins *j, uint32_t v)
 {
-	uint32_t m = v;
-
-	do {
-		j->mark[m] = as;
-		m = j->ring[m];
-	} while (m != v);
-}
-
-/* Two groups become one; two nodes of one group: the group falls apart again. */
-static void exchange(struct joins *j, uint32_t a, uint32_t b)
-{
-	uint32_t was = j->ring[a];
-
-	j->ring[a] = j->ring[b];
-	j->ring[b] = was;
-}
-
-/* Is a member of v's group reached from it? What comes after `last` is not followed. */
-static bool comes_back(const struct graph *g, struct joins *j, uint32_t v, uint32_t last)
-{
-	enum { IN_GROUP = 1, SEEN };
-	uint32_t n = 0, at = 0, m = v;
-	bool back = false;
-
-	mark_group(j, v, IN_GROUP);
-	do {
-		j->stack[n++] = m;
-		m = j->ring[m];
-	} while (m != v);
-	for (; at < n && !back && n < LOOK; at++) {
-		const struct node *from = &g->node[j->stack[at]];
-		for (uint32_t k = 0; k < from->n_users && !back; k++) {
-			uint32_t u = m = node_users(g, j->stack[at])[k];
-			back = j->mark[u] == IN_GROUP;
-			if (u > last || j->mark[u])
-				continue;
-			do {
-				j->mark[m] = SEEN;
-				j->stack[n++] = m;
-				m = j->ring[m];
-			} while (m != u);
-		}
+	for (uint32_t m = v; !j->mark[m]; m = j->ring[m]) {
+		j->mark[m] = 1;
+		j->stack[j->n++] = m;
 	}
-	back |= at < n;
-	while (n-- > 0)
-		j->mark[j->stack[n]] = 0;
-	return back;
+}
+
+/* Marks the leader's group and all that need it, up to node v. */
+static void follow(const struct graph *g, struct joins *j, uint32_t leader, uint32_t v)
+{
+	forget(j);
+	j->leader = leader;
+	mark_group(j, leader);
+	for (uint32_t at = 0; at < j->n && j->n < LOOK; at++)
+		for (uint32_t k = 0; k < g->node[j->stack[at]].n_users; k++)
+			if (node_users(g, j->stack[at])[k] <= v)
+				mark_group(j, node_users(g, j->stack[at])[k]);
+}
+
+/* The same for the group that was followed last, whose nodes after `last` are in no group yet. */
+static void follow_on(const struct graph *g, struct joins *j, uint32_t v)
+{
+	for (uint32_t u = j->last + 1; u <= v && j->n < LOOK; u++)
+		for (uint32_t k = 0; k < g->node[u].n_operands && !j->mark[u]; k++)
+			if (j->mark[node_operands(g, u)[k]])
+				mark_group(j, u);
 }
 
 bool joins_try(struct space *s, uint32_t v, uint32_t leader)
 {
 	struct joins *j = rewrite_of(s)->joins;
+	uint32_t after = j->ring[leader];
 
-	exchange(j, v, leader);
-	if (!comes_back(s->graph, j, leader, v))
-		return true;
-	exchange(j, v, leader);
-	return false;
+	if (leader == j->leader)
+		follow_on(s->graph, j, v);
+	else
+		follow(s->graph, j, leader, v);
+	j->last = v;
+	if (j->mark[v] || j->n >= LOOK)
+		return false;
+	j->ring[leader] = v;
+	j->ring[v] = after;
+	mark_group(j, v);
+	return true;
 }

@@ -87,15 +87,20 @@ void lines_prune(struct lines *l, int64_t root)
 	mem_free(live);
 }
 
-/* The first operand or control predecessor of a line that is not placed yet, or NONE. */
-static uint32_t missing(const struct lines *l, const struct line_index *x, uint32_t line, const uint8_t *placed)
-{
-	const Hlo__HloInstructionProto *in = l->v[line];
+struct waiting { /* a line, and how many of its operands and control predecessors are placed for sure */
+	uint32_t line;
+	size_t placed;
+};
 
-	for (size_t k = 0; k < in->n_operand_ids + in->n_control_predecessor_ids; k++) {
-		size_t control = k - in->n_operand_ids;
-		bool operand = k < in->n_operand_ids;
-		uint32_t at = line_at(x, operand ? in->operand_ids[k] : in->control_predecessor_ids[control]);
+/* The next operand or control predecessor of a line that is not placed yet, or NONE. */
+static uint32_t missing(const struct lines *l, const struct line_index *x, struct waiting *w, const uint8_t *placed)
+{
+	const Hlo__HloInstructionProto *in = l->v[w->line];
+
+	for (; w->placed < in->n_operand_ids + in->n_control_predecessor_ids; w->placed++) {
+		size_t control = w->placed - in->n_operand_ids;
+		bool operand = w->placed < in->n_operand_ids;
+		uint32_t at = line_at(x, operand ? in->operand_ids[w->placed] : in->control_predecessor_ids[control]);
 		if (at != NONE && !placed[at])
 			return at;
 	}
@@ -105,22 +110,23 @@ static uint32_t missing(const struct lines *l, const struct line_index *x, uint3
 void lines_sort(struct lines *l)
 {
 	struct line_index x = lines_index(l);
-	uint32_t *stack = MEM_NEW(l->n + 1, uint32_t);
+	struct waiting *stack = MEM_NEW(l->n + 1, struct waiting);
 	uint8_t *placed = MEM_NEW(l->n + 1, uint8_t);
 	struct lines out = {0};
 
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint32_t n = 0;
-		for (stack[n++] = i; n > 0;) {
-			uint32_t line = stack[n - 1], first = placed[line] ? NONE : missing(l, &x, line, placed);
+		for (stack[n++] = (struct waiting){.line = i}; n > 0;) {
+			struct waiting *w = &stack[n - 1];
+			uint32_t first = placed[w->line] ? NONE : missing(l, &x, w, placed);
 			if (first != NONE) {
 				BUG_ON(n > l->n); /* a circle */
-				stack[n++] = first;
+				stack[n++] = (struct waiting){.line = first};
 				continue;
 			}
-			if (!placed[line])
-				lines_add(&out, l->v[line]);
-			placed[line] = 1;
+			if (!placed[w->line])
+				lines_add(&out, l->v[w->line]);
+			placed[w->line] = 1;
 			n--;
 		}
 	}
