@@ -61,8 +61,38 @@ static void what_is_read_twice_can_be_kept(void)
 	}
 }
 
+/* A chain of functions is not followed from each of them to its end. */
+static void what_is_read_twice_far_away_is_not_kept(void)
+{
+	static const struct {
+		int steps;
+		uint8_t choices;
+	} table[] = {{200, 3}, {300, 2}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct buf text = {0};
+		struct graph g;
+		struct err err = {0};
+		struct space *s = NULL;
+		buf_adds(&text, HEAD " n0 = f32[64,4] negate(y)\n");
+		for (int k = 1; k < table[i].steps; k++)
+			buf_addf(&text, " n%d = f32[64,4] negate(n%d)\n", k, k - 1);
+		buf_addf(&text, " m = f32[4,64] transpose(n%d), dimensions={1,0}\n"
+			" ROOT r = (f32[64,4], f32[4,64]) tuple(n%d, m)\n}\n", table[i].steps - 1, table[i].steps - 1);
+		if (CHECK(graph_parse(&g, text.data, text.len, "text", &err) == 0))
+			s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+		if (!CHECK(s && s->n_sites == 1 && s->site[0].choices == table[i].choices))
+			printf("\t%u choices, %s, after %d steps\n", s && s->n_sites ? s->site[0].choices : 0, err.text,
+				table[i].steps);
+		space_free(s);
+		graph_release(&g);
+		buf_release(&text);
+	}
+}
+
 int main(void)
 {
+	RUN(what_is_read_twice_far_away_is_not_kept);
 	RUN(what_is_read_twice_can_be_kept);
 	return test_done();
 }

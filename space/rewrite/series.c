@@ -5,10 +5,12 @@
 
 const char *const series_measures[] = {"elements", NULL};
 
+#define CHAIN 256 /* nodes in a row that are looked at; who reads the value after more of them does not count */
+
 /* Is the value read more than once, or what is made of it number by number? */
 static bool is_shared(const struct graph *g, uint32_t v)
 {
-	while (g->node[v].n_users == 1) {
+	for (uint32_t i = 0; i < CHAIN && g->node[v].n_users == 1; i++) {
 		uint32_t user = *node_users(g, v);
 		if (g->node[user].elements != g->node[v].elements)
 			return false;
