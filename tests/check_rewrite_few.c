@@ -1,5 +1,6 @@
 /*
- * check_rewrite_few.c - which sums, maxima and minima are taken apart into slices (space/rewrite/few.c).
+ * check_rewrite_few.c - which sums, maxima and minima are taken apart into slices (space/rewrite/few.c), and that
+ * nothing is done to what sums over a length that the program only knows when it runs.
  *
  * That what is written is right, tests/check_rewrite_proof.c proves.
  */
@@ -49,8 +50,42 @@ static void few_terms_side_by_side_are_taken_apart(void)
 	}
 }
 
+/* The slices would add up what lies beyond the length; for a product so written the compiler has no code. */
+static void a_length_of_the_run_is_left_alone(void)
+{
+	static const char *const table[] = {
+		"x = f32[64,%s3] parameter(0)\n z = f32[] constant(0)\n"
+		" ROOT y = f32[64] reduce(x, z), dimensions={1}, to_apply=add\n}\n",
+		"x = f32[%s256,128] parameter(0)\n w = f32[256,64] parameter(1)\n"
+		" ROOT y = f32[128,64] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n}\n",
+		"x = f32[256,128] parameter(0)\n w = f32[%s256,64] parameter(1)\n"
+		" ROOT y = f32[128,64] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n}\n",
+		"x = f32[1,8,8,%s4] parameter(0)\n k = f32[3,3,4,8] parameter(1)\n"
+		" ROOT y = f32[1,6,6,8] convolution(x, k), window={size=3x3}, dim_labels=b01f_01io->b01f\n}\n",
+		"x = f32[%s3,9] parameter(0)\n z = f32[] constant(0)\n"
+		" ROOT y = f32[1,9] reduce-window(x, z), window={size=3x1}, to_apply=add\n}\n"};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		for (int dynamic = 0; dynamic < 2; dynamic++) {
+			const char *at = strstr(table[i], "%s");
+			struct buf text = {0};
+			struct graph g;
+			struct err err = {0};
+			struct space *s = NULL;
+			buf_addf(&text, HEAD " %.*s%s%s", (int)(at - table[i]), table[i], dynamic ? "<=" : "", at + 2);
+			if (CHECK(graph_parse(&g, text.data, text.len, "text", &err) == 0))
+				s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+			if (!CHECK(s && (s->n_sites > 0) != dynamic))
+				printf("\t%u sites, %s, in\n%s", s ? s->n_sites : 0, err.text, text.data);
+			space_free(s);
+			graph_release(&g);
+			buf_release(&text);
+		}
+}
+
 int main(void)
 {
+	RUN(a_length_of_the_run_is_left_alone);
 	RUN(few_terms_side_by_side_are_taken_apart);
 	return test_done();
 }

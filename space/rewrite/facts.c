@@ -23,6 +23,16 @@ static bool is_complex(const struct graph *g, uint32_t v)
 	return g->node[v].dtype == DT_C64 || g->node[v].dtype == DT_C128;
 }
 
+static bool is_dynamic(const struct graph *g, uint32_t v)
+{
+	const Hlo__ShapeProto *s = g->node[v].proto->shape;
+
+	for (size_t i = 0; i < s->n_is_dynamic_dimension; i++)
+		if (s->is_dynamic_dimension[i])
+			return true;
+	return false;
+}
+
 bool rule_regular(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
@@ -32,10 +42,10 @@ bool rule_regular(const struct graph *g, uint32_t v)
 		return false;
 	if (n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL) || in->sharding)
 		return false;
-	for (size_t i = 0; i < in->shape->n_is_dynamic_dimension; i++)
-		if (in->shape->is_dynamic_dimension[i])
+	for (uint32_t k = 0; k < n->n_operands; k++) /* one that is summed over leaves no trace in the result */
+		if (is_dynamic(g, node_operands(g, v)[k]))
 			return false;
-	return true;
+	return !is_dynamic(g, v);
 }
 
 bool rule_plain(const struct graph *g, uint32_t v)

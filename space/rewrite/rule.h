@@ -117,7 +117,8 @@ static inline int64_t rule_dim(const struct graph *g, uint32_t v, int64_t i)
 }
 /*
  * Is it a value that rules can handle? That is an array of real numbers (those of 16 bits are computed as f32, see
- * draft.h) of a shape that follows from its operands; nothing dynamic, and nothing that must stay as it is.
+ * draft.h) of a shape that follows from its operands; nothing dynamic, nor made of what is, and nothing that must stay
+ * as it is.
  */
 bool rule_plain(const struct graph *g, uint32_t v);
 /* The same of numbers or truths of any type. */
