@@ -145,7 +145,8 @@ static int constant(const struct ring_node *n)
 
 	for (size_t i = 0; i < n->out->n; i++) {
 		double v = l && i < l->n_f32s ? (double)l->f32s[i] : l && i < l->n_f64s ? l->f64s[i] :
-			l && i < l->n_s32s ? (double)l->s32s[i] : l && i < l->n_preds ? (double)l->preds[i] :
+			l && i < l->n_s32s ? (double)l->s32s[i] : l && i < l->n_u32s ? (double)l->u32s[i] :
+			l && i < l->n_preds ? (double)l->preds[i] :
 			l && 2 * i < l->bf16s.len ? float_decode(DT_BF16,
 				l->bf16s.data[2 * i] | (uint64_t)l->bf16s.data[2 * i + 1] << 8) : 0.5;
 		if (v > 1e9 || v < -1e9) { /* as good as infinite: where a maximum begins */

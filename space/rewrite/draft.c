@@ -238,7 +238,7 @@ Hlo__HloInstructionProto *draft_value(struct draft *d, uint32_t node)
 
 bool draft_is_integer(int32_t dtype)
 {
-	return dtype == DT_S16 || dtype == DT_S32 || dtype == DT_S64 || dtype == DT_U64;
+	return dtype == DT_S16 || dtype == DT_S32 || dtype == DT_S64 || dtype == DT_U32 || dtype == DT_U64;
 }
 
 /* Puts a number, which lies at `from` in that type, into the literal's field for it; NULL: 0. */
