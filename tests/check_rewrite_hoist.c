@@ -134,6 +134,31 @@ static void large_values_are_made_where_they_are_read(void)
 	graph_release(&g);
 }
 
+/* A given parameter that is the result has no reader, but is wanted. */
+static void a_parameter_that_is_the_result_stays(void)
+{
+	static const char text[] = "HloModule m\n\nENTRY e {\n  x = f32[4] parameter(1)\n"
+		"  ROOT w = f32[4] parameter(0)\n}\n";
+	struct graph g, rest;
+	struct err err = {0};
+	struct buf main = {0};
+	struct space *s;
+	uint8_t config[1] = {0};
+
+	CHECK(graph_parse(&g, text, sizeof text - 1, "text", &err) == 0);
+	s = space_open("rewrite/hoist:w", "cpu", &g, NULL, 0, &err);
+	if (CHECK(s) && CHECK(s->ops->apply(s, config, &main, &err) == 0) &&
+		CHECK(graph_parse(&rest, main.data, main.len, "rest", &err) == 0)) {
+		CHECK_INT(count(&rest, OP_PARAMETER), 2);
+		CHECK_STR(rest.node[rest.comp[rest.entry].root].proto->name, "w");
+		graph_release(&rest);
+	}
+	CHECK_STR(err.text, "");
+	buf_release(&main);
+	space_free(s);
+	graph_release(&g);
+}
+
 /* Joining weights costs more than it saves if few rows are multiplied by them, but nothing if it is done once. */
 static void what_is_prepared_promises_more(void)
 {
@@ -183,6 +208,7 @@ int main(void)
 {
 	RUN(two_programs_compute_the_same);
 	RUN(large_values_are_made_where_they_are_read);
+	RUN(a_parameter_that_is_the_result_stays);
 	RUN(what_is_prepared_promises_more);
 	RUN(lists_are_read);
 	return test_done();

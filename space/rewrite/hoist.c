@@ -139,13 +139,14 @@ uint8_t *hoist_marks(struct arena *mem, const struct graph *g, const bool *given
 
 /* ---- of whole programs ---- */
 
-static bool is_read(const struct lines *l, int64_t id)
+/* Does a line read this one, or the computation give it? */
+static bool is_read(const struct lines *l, int64_t root, int64_t id)
 {
 	for (size_t i = 0; i < l->n; i++)
 		for (size_t k = 0; k < l->v[i]->n_operand_ids; k++)
 			if (l->v[i]->operand_ids[k] == id)
 				return true;
-	return false;
+	return id == root;
 }
 
 static int by_number(const void *a, const void *b)
@@ -163,7 +164,8 @@ static bool is_parameter(const Hlo__HloInstructionProto *in)
 }
 
 /* Drops given parameters that nobody reads, and numbers the others: the program's own, then what is handed over. */
-static Hlo__ProgramShapeProto *renumber(struct lines *l, const bool *given, Hlo__ShapeProto *result, struct arena *mem)
+static Hlo__ProgramShapeProto *renumber(struct lines *l, const bool *given, const Hlo__HloInstructionProto *root,
+	struct arena *mem)
 {
 	Hlo__ProgramShapeProto *s = arena_alloc(mem, sizeof *s);
 	struct lines params = {0};
@@ -172,7 +174,7 @@ static Hlo__ProgramShapeProto *renumber(struct lines *l, const bool *given, Hlo_
 	for (size_t i = 0; i < l->n; i++) {
 		Hlo__HloInstructionProto *in = l->v[i];
 		bool own = is_parameter(in) && in->parameter_number != HANDED;
-		if (own && given[in->parameter_number] && !is_read(l, in->id))
+		if (own && given[in->parameter_number] && !is_read(l, root->id, in->id))
 			continue;
 		if (is_parameter(in))
 			lines_add(&params, l->v[i] = arena_dup(mem, in, sizeof *in));
@@ -184,7 +186,7 @@ static Hlo__ProgramShapeProto *renumber(struct lines *l, const bool *given, Hlo_
 	s->n_parameters = s->n_parameter_names = params.n;
 	s->parameters = ARENA_NEW(mem, params.n, Hlo__ShapeProto *);
 	s->parameter_names = ARENA_NEW(mem, params.n, char *);
-	s->result = result;
+	s->result = root->shape;
 	for (size_t i = 0; i < params.n; i++) {
 		params.v[i]->parameter_number = (int64_t)i;
 		s->parameters[i] = params.v[i]->shape;
@@ -256,7 +258,7 @@ static void write_first(struct graph *g, struct lines *l, struct lines *handed, 
 	memset(all, 1, n * sizeof *all);
 	lines_add(l, root);
 	lines_prune(l, root->id);
-	write_entry(g, "prepare", l, root->id, renumber(l, all, root->shape, mem), mem, out);
+	write_entry(g, "prepare", l, root->id, renumber(l, all, root, mem), mem, out);
 	mem_free(all);
 }
 
@@ -282,7 +284,7 @@ int hoist_split(const struct buf *whole, const bool *given, struct buf *rest, st
 	hoist_lines(&l, on, root->id, ids_unnamed(g.module, PREPARED), &mem, &handed);
 	lines_prune(&l, root->id);
 	if (rest)
-		write_entry(&g, g.module->name, &l, root->id, renumber(&l, given, root->shape, &mem), &mem, rest);
+		write_entry(&g, g.module->name, &l, root->id, renumber(&l, given, root, &mem), &mem, rest);
 	if (first && handed.n)
 		write_first(&g, &before, &handed, &mem, first);
 	mem_free(l.v);
