@@ -1,5 +1,5 @@
 /*
- * check_rewrite_precise.c - how precisely products multiply that rules of rewriting write.
+ * check_rewrite_precise.c - how precisely products multiply and add up that rules of rewriting write.
  */
 #include "space/space.h"
 #include "tests/test.h"
@@ -64,8 +64,38 @@ static void products_stay_as_precise(void)
 	}
 }
 
+/* 131,072 products of -128 with itself are one too many for 32 bits. */
+static void sums_of_8_bits_stay_within_32(void)
+{
+	for (int depth = 131071; depth <= 131072; depth++) {
+		struct buf text = {0};
+		struct graph g;
+		struct err err = {0};
+		struct space *s = NULL;
+		uint32_t offered = 0;
+		buf_addf(&text, "HloModule m\nENTRY e {\n a = s8[%d,2] parameter(0)\n b = s8[%d,2] parameter(1)\n"
+			" x = s64[%d,2] convert(a)\n w = s64[%d,2] convert(b)\n"
+			" ROOT y = s64[2,2] dot(x, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n}\n",
+			depth, depth, depth, depth);
+		if (CHECK(graph_parse(&g, text.data, text.len, "text", &err) == 0))
+			s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+		for (uint8_t k = 1; s && s->n_sites && k < s->site[0].choices; k++) {
+			struct buf words = {0};
+			s->ops->words(s, 0, k, &words);
+			offered += strncmp(words.data, "product-in-8-bits", 17) == 0;
+			buf_release(&words);
+		}
+		CHECK_STR(err.text, "");
+		CHECK((offered > 0) == (depth < 131072));
+		space_free(s);
+		graph_release(&g);
+		buf_release(&text);
+	}
+}
+
 int main(void)
 {
+	RUN(sums_of_8_bits_stay_within_32);
 	RUN(products_stay_as_precise);
 	return test_done();
 }
