@@ -275,6 +275,7 @@ static int end(struct hunt *h, struct err *err)
 
 	if (h->ended > 0)
 		return 0;
+	hunt_undo(h); /* what was offered last, if nothing was left to try */
 	hunt_allow_check(h);
 	if (h->s->n_sites > 0 && !stop_asked())
 		rc = hunt_check(h, true, err);

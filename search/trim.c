@@ -31,13 +31,6 @@ static void list_sites(struct trimmer *x)
 			x->site[x->n++] = i;
 }
 
-static void undo(struct hunt *h)
-{
-	for (uint32_t k = 0; k < h->n_flips; k++)
-		h->candidate[h->flips[k]] = h->config[h->flips[k]];
-	h->n_flips = 0;
-}
-
 static void accept(struct trimmer *x, double change)
 {
 	struct hunt *h = x->h;
@@ -52,6 +45,7 @@ static void accept(struct trimmer *x, double change)
 
 static void flip(struct hunt *h, uint32_t site, uint8_t choice)
 {
+	BUG_ON(h->n_flips >= h->s->n_sites);
 	h->candidate[site] = choice;
 	h->flips[h->n_flips++] = site;
 }
@@ -74,7 +68,7 @@ static int try_candidate(struct trimmer *x, double more, struct err *err)
 	good = good && outcome == OUTCOME_OK && then <= beyond;
 	if (good)
 		accept(x, fmin(d.seconds, 0));
-	undo(h);
+	hunt_undo(h);
 	return good;
 }
 

@@ -216,6 +216,7 @@ static uint64_t until_used_up(int strategy, double patience)
 	while (hunt_next(&h, &err) == 1)
 		h.before += 2e5; /* every evaluation takes so long */
 	CHECK(h.used_up);
+	CHECK(h.n_flips == 0 && memcmp(h.candidate, h.config, h.s->n_sites) == 0); /* what comes next adds flips */
 	n = h.evaluations;
 	hunt_release(&h);
 	lab_release(&lab);
