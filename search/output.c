@@ -13,9 +13,12 @@
 
 #define LONG_BESIDE 5.0 /* seconds beside those of the search, from which on they are worth a line */
 #define STATE_LIMIT ((size_t)1 << 30)
-/* Of the file `state`. The older one does not say which decisions it is about, so it cannot be trusted. */
-#define STATE_MAGIC "vantage search 2"
-#define STATE_MAGIC_OLD "vantage search"
+/*
+ * Of the file `state`, and how all of them begin. Older ones do not say where they were measured, and the oldest not
+ * even which decisions they are about, so they cannot be trusted.
+ */
+#define STATE_MAGIC "vantage search 3"
+#define STATE_MAGICS "vantage search"
 
 int output_prepare(const char *dir, struct err *err)
 {
@@ -232,13 +235,14 @@ static uint64_t decisions(const struct space *s)
 	return h;
 }
 
-int output_save_state(const char *dir, const struct hunt *h, const char *settings, struct err *err)
+int output_save_state(const char *dir, const struct hunt *h, const struct state_of *of, struct err *err)
 {
 	struct buf b = {0};
 	int rc;
 
 	buf_str(&b, STATE_MAGIC);
-	buf_str(&b, settings);
+	buf_str(&b, of->settings);
+	buf_str(&b, of->where);
 	buf_u64(&b, decisions(h->s));
 	hunt_save(h, &b);
 	rc = io_write_in(dir, "state", b.data, b.len, err);
@@ -246,7 +250,32 @@ int output_save_state(const char *dir, const struct hunt *h, const char *setting
 	return rc;
 }
 
-int output_load_state(const char *dir, struct hunt *h, const char *settings, bool *other, struct err *err)
+static bool is_state(const char *magic)
+{
+	return strncmp(magic, STATE_MAGICS, strlen(STATE_MAGICS)) == 0;
+}
+
+/* Reads what follows the settings, which are the same: as output_load_state. */
+static int load_rest(const char *path, struct cursor *in, struct hunt *h, const struct state_of *of,
+	const char **unlike, struct err *err)
+{
+	char *where = cursor_str(in);
+	int rc = 0;
+
+	if (strcmp(where, of->where) != 0)
+		rc = err_set(err, "%s was saved by a search on another machine or other cores, or with another "
+			"compiler (%.500s); choose another --out, or leave out --resume", path, where);
+	else if (cursor_u64(in) != decisions(h->s))
+		*unlike = OUTPUT_DECIDED;
+	else if (hunt_load(h, in->p, cursor_left(in), err) == 0)
+		rc = 1;
+	else
+		rc = err_prefix(err, "%s", path);
+	mem_free(where);
+	return rc;
+}
+
+int output_load_state(const char *dir, struct hunt *h, const struct state_of *of, const char **unlike, struct err *err)
 {
 	struct buf path = {0}, b = {0};
 	char *magic = NULL, *saved = NULL;
@@ -261,19 +290,17 @@ int output_load_state(const char *dir, struct hunt *h, const char *settings, boo
 	struct cursor in = cursor_of(b.data, b.len);
 	magic = cursor_str(&in);
 	saved = cursor_str(&in);
-	if (strcmp(magic, STATE_MAGIC) != 0 && strcmp(magic, STATE_MAGIC_OLD) != 0)
+	if (!is_state(magic))
 		err_set(err, "%s is no saved search", path.data);
-	else if (strcmp(saved, settings) != 0)
+	else if (strcmp(saved, of->settings) != 0)
 		err_set(err,
 			"%s was saved by a search with other settings (%s); choose another --out, or leave out "
 			"--resume",
 			path.data, saved);
-	else if (strcmp(magic, STATE_MAGIC_OLD) == 0 || cursor_u64(&in) != decisions(h->s))
-		rc = 0, *other = true;
-	else if (hunt_load(h, in.p, cursor_left(&in), err) == 0)
-		rc = 1;
+	else if (strcmp(magic, STATE_MAGIC) == 0)
+		rc = load_rest(path.data, &in, h, of, unlike, err);
 	else
-		err_prefix(err, "%s", path.data);
+		rc = 0, *unlike = "is of another version, and does not say where it was measured";
 out:
 	mem_free(magic);
 	mem_free(saved);
@@ -296,7 +323,7 @@ bool output_saved_setting(const char *dir, const char *key, struct buf *out)
 		magic = cursor_str(&in);
 		saved = cursor_str(&in);
 		value = strstr(saved, start.data);
-		found = (strcmp(magic, STATE_MAGIC) == 0 || strcmp(magic, STATE_MAGIC_OLD) == 0) && value;
+		found = is_state(magic) && value;
 		if (found) {
 			value += start.len;
 			buf_add(out, value, strcspn(value, "\""));

@@ -60,12 +60,18 @@ void output_json_summary(const struct result *r, const char *dir, struct buf *ou
 /* The page (report.c). */
 void report_write(const struct result *r, struct buf *out);
 
-int output_save_state(const char *dir, const struct hunt *h, const char *settings, struct err *err);
+struct state_of { /* what must be the same for a search to go on */
+	const char *settings; /* JSON */
+	const char *where;    /* the machine with its cores, the compiler and its options: what figures are true of */
+};
+#define OUTPUT_DECIDED "made other decisions in this program, or started from another default"
+int output_save_state(const char *dir, const struct hunt *h, const struct state_of *of, struct err *err);
 /*
- * 1 loaded, 0 there is none to go on from, -1 it is of another search or damaged. `other`: there is one, but it does
- * not prove that it is about the decisions that this program has now.
+ * 1 loaded, 0 there is none to go on from, -1 it is of another search or damaged. `unlike`: there is one, but it is not
+ * known to be about the same; this says why, as what follows its name.
  */
-int output_load_state(const char *dir, struct hunt *h, const char *settings, bool *other, struct err *err);
+int output_load_state(const char *dir, struct hunt *h, const struct state_of *of, const char **unlike,
+	struct err *err);
 /* The value of a string among the settings that the state was saved under; false: there is no such. */
 bool output_saved_setting(const char *dir, const char *key, struct buf *out);
 int output_drop_state(const char *dir, struct err *err);

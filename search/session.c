@@ -75,12 +75,30 @@ bool session_bundles(const struct session *s)
 	       hunt_bundles(s->lab.space, s->set->strategy, s->set->propose);
 }
 
+/* What the store keeps figures apart by (lab.c), in words. A formula is the same everywhere. */
+static void identify_where(struct session *s)
+{
+	const struct device_info *i = s->device ? device_info(s->device) : NULL;
+
+	if (i)
+		buf_addf(&s->where, "%s; %s%s%s; %s %s, build %s; %s", i->machine, i->device, *i->device ? "; " : "",
+			i->backend, i->platform, i->version, *i->build ? i->build : "unknown", i->compile_options);
+	else
+		buf_adds(&s->where, "a formula");
+}
+
+struct state_of session_state(const struct session *s)
+{
+	return (struct state_of){s->identity.data, s->where.data};
+}
+
 void session_identify(struct session *s)
 {
 	const struct settings *set = s->set;
 	struct json j = {.out = &s->identity};
 	char hex[65];
 
+	identify_where(s);
 	digest_hex(&s->lab.subject.graph.content, hex);
 	json_object(&j, NULL);
 	json_int(&j, "format", HUNT_FORMAT);
@@ -310,8 +328,9 @@ int session_begin(struct session *s, struct err *err)
 		.policy = s->set->measure == POLICY_WHOLE ? "whole" : "region", .seed = (uint64_t)s->set->seed,
 		.environment = s->archive.environment};
 	bool resume = s->set->resume && s->lab.space->n_sites > 0;
+	struct state_of of = session_state(s);
+	const char *unlike = NULL;
 	char run[37] = "";
-	bool other = false;
 	int rc = 0;
 
 	spec.spaces = &s->lab.space_id;
@@ -321,12 +340,13 @@ int session_begin(struct session *s, struct err *err)
 	if (rc == 1)
 		rc = take_up_run(s, err);
 	else if (rc == 0 && resume)
-		rc = output_load_state(s->dir.data, &s->hunt, s->identity.data, &other, err);
+		rc = output_load_state(s->dir.data, &s->hunt, &of, &unlike, err);
 	if (rc == 1 && !s->set->quiet)
 		fprintf(stderr, "search: going on after %llu evaluations\n", (unsigned long long)s->hunt.evaluations);
-	if (rc == 0 && (run[0] || other))
-		fprintf(stderr, "search: nothing to resume: %s%s made other decisions in this program, or started from "
-			"another default; beginning anew\n", run[0] ? "run " : s->dir.data, run[0] ? run : "/state");
+	if (rc == 0 && run[0])
+		fprintf(stderr, "search: nothing to resume: run %s " OUTPUT_DECIDED "; beginning anew\n", run);
+	else if (rc == 0 && unlike)
+		fprintf(stderr, "search: nothing to resume: %s/state %s; beginning anew\n", s->dir.data, unlike);
 	else if (rc == 0 && s->set->resume && !s->set->quiet)
 		fprintf(stderr, "search: nothing to resume: no search with these settings was left here; "
 			"beginning anew\n");
@@ -354,6 +374,7 @@ void session_close(struct session *s)
 	device_close(s->device);
 	buf_release(&s->dir);
 	buf_release(&s->identity);
+	buf_release(&s->where);
 	mem_free(s->given);
 	spares_release(&s->ahead);
 	*s = (struct session){0};

@@ -2,7 +2,7 @@
  * session.h - everything that one search has open: the store, the device, the program, the model, the hunt.
  *
  *	session_open(&s, &err)		opens all but the hunt
- *	session_identify(&s)		writes what decides the course of the search into s.identity
+ *	session_identify(&s)		writes what decides the course of the search into s.identity and s.where
  *	hunt_begin(&s.hunt, ...)
  *	session_begin(&s, &err)		goes on from a saved state, or begins a run
  *	session_close(&s)		at the end, also after a failure
@@ -45,6 +45,7 @@ struct session { /* all zero but `set` and `before` is empty */
 	struct form form; /* of the answer as a whole */
 	struct worths worth;	/* of what was found beside them */
 	struct buf dir, identity; /* folder of the result; JSON */
+	struct buf where; /* what its figures are true of (output.h) */
 	const char *next; /* the kinds that go on with the program that comes of this one, with commas; NULL: none */
 	struct spares ahead; /* the compiler's own program, compiled already (ahead.h) */
 	uint8_t *given; /* the configuration of --from */
@@ -75,6 +76,7 @@ void session_give_back(struct session *s);
 /* Closes the store, because another kind writes into the same one, which has one writer at a time. */
 void session_leave_store(struct session *s);
 void session_identify(struct session *s);
+struct state_of session_state(const struct session *s); /* what a saved state is of */
 int session_begin(struct session *s, struct err *err);
 void session_close(struct session *s);
 /* The folder of the result if the user names none: big.pb.zst gives big.tuned. */

@@ -117,6 +117,7 @@ static int try_next(struct session *s, struct err *err)
 static int hunt_on(struct session *s, struct err *err)
 {
 	struct progress p = {0};
+	struct state_of of = session_state(s);
 	double saved = now_seconds();
 	uint64_t kept = s->hunt.kept;
 	int rc;
@@ -128,12 +129,12 @@ static int hunt_on(struct session *s, struct err *err)
 			continue;
 		kept = s->hunt.kept;
 		saved = now_seconds();
-		if ((rc = output_save_state(s->dir.data, &s->hunt, s->identity.data, err)) < 0)
+		if ((rc = output_save_state(s->dir.data, &s->hunt, &of, err)) < 0)
 			break;
 	}
 	progress_end(&p);
 	if (rc == 0) /* the verdict takes long, and may be killed too */
-		rc = output_save_state(s->dir.data, &s->hunt, s->identity.data, err);
+		rc = output_save_state(s->dir.data, &s->hunt, &of, err);
 	return rc;
 }
 

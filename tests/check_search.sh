@@ -301,6 +301,30 @@ anywhere=("${fake[@]:0:2}" "${fake[@]:4}")
 [ "$(runs_on one "${anywhere[@]}" --cores 1)" = 1 ] || fail "one core was asked for"
 done_ cores
 
+# Figures of other cores or another compiler are not mixed with one's own: a search goes on where it was begun. What an
+# older version left does not say where that was.
+cp "$b/tests/fake_plugin.so" moving.so
+long=(--device "$PWD/moving.so" "${fake[@]:2:2}" --budget 1000000 --verdict-seconds 0.1 --jobs 0 --space fusion
+	--graph "$graphs/tiny/convolution.pb.zst")
+export FAKE_PLUGIN="fake:any=1;spread=40"
+run "${long[@]}" --seconds 0.2 --out moved
+answers 'evaluations? in' moved
+[ -s moved/state ] || fail "nothing to go on from"
+cp moved/state begun
+echo >>moving.so
+run "${long[@]}" --seconds 0.2 --out moved --resume
+wants 'moved/state was saved by a search on another machine or other cores, or with another compiler \(.*, build '
+cmp -s moved/state begun || fail "another compiler's search was overwritten"
+cp "$b/tests/fake_plugin.so" moving.so
+run "${long[@]}" --seconds 0.2 --out moved --resume
+grep -q 'nothing to resume' talk && fail "the same compiler: $(cat talk)"
+LC_ALL=C sed 's/vantage search 3/vantage search 2/' begun >moved/state
+run "${long[@]}" --seconds 0.2 --out moved --resume
+answers 'evaluations? in' moved
+grep -q 'nothing to resume: moved/state is of another version, and does not say where' talk || fail "$(cat talk)"
+unset FAKE_PLUGIN
+done_ goes_on_where_it_was_begun
+
 # A search with a limit of time ends, whatever its compiler is doing. A candidate that is cut then has not failed. A
 # limit that a slow machine has used up before the first candidate cuts none: a longer one will.
 for more in "--jobs 0" "--jobs 2" "--jobs 0 --strategy sweep"; do
