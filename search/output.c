@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/talk.h"
 #include "device/backend.h"
@@ -15,7 +16,8 @@
 #define STATE_LIMIT ((size_t)1 << 30)
 /*
  * Of the file `state`, and how all of them begin. Older ones do not say where they were measured, and the oldest not
- * even which decisions they are about, so they cannot be trusted.
+ * even which decisions they are about, so they cannot be trusted. The settings are compared as they stand; what follows
+ * them has a checksum.
  */
 #define STATE_MAGIC "vantage search 3"
 #define STATE_MAGICS "vantage search"
@@ -237,16 +239,19 @@ static uint64_t decisions(const struct space *s)
 
 int output_save_state(const char *dir, const struct hunt *h, const struct state_of *of, struct err *err)
 {
-	struct buf b = {0};
+	struct buf b = {0}, rest = {0};
 	int rc;
 
+	buf_str(&rest, of->where);
+	buf_u64(&rest, decisions(h->s));
+	hunt_save(h, &rest);
 	buf_str(&b, STATE_MAGIC);
 	buf_str(&b, of->settings);
-	buf_str(&b, of->where);
-	buf_u64(&b, decisions(h->s));
-	hunt_save(h, &b);
+	buf_u64(&b, hash64(rest.data, rest.len, HUNT_FORMAT));
+	buf_add(&b, rest.data, rest.len);
 	rc = io_write_in(dir, "state", b.data, b.len, err);
 	buf_release(&b);
+	buf_release(&rest);
 	return rc;
 }
 
@@ -259,10 +264,14 @@ static bool is_state(const char *magic)
 static int load_rest(const char *path, struct cursor *in, struct hunt *h, const struct state_of *of,
 	const char **unlike, struct err *err)
 {
+	uint64_t sum = cursor_u64(in);
+	bool whole = sum == hash64(in->p, cursor_left(in), HUNT_FORMAT);
 	char *where = cursor_str(in);
 	int rc = 0;
 
-	if (strcmp(where, of->where) != 0)
+	if (!whole)
+		rc = err_set(err, "%s is damaged; choose another --out, or leave out --resume", path);
+	else if (strcmp(where, of->where) != 0)
 		rc = err_set(err, "%s was saved by a search on another machine or other cores, or with another "
 			"compiler (%.500s); choose another --out, or leave out --resume", path, where);
 	else if (cursor_u64(in) != decisions(h->s))

@@ -231,6 +231,13 @@ toy r --resume --seed 7; wants 'other settings'
 head -c 100 good >r/state; toy r --resume; wants 'state.*(damaged|no saved search|settings|fit)'
 head -c $(($(stat -c %s good) - 3)) good >r/state; toy r --resume; wants 'state.*damaged'
 echo noise >r/state; toy r --resume; wants 'no saved search'
+for back in 9 100 400; do # a bit that turned: in what the guide learnt, in what was kept, in a figure
+	cp good r/state
+	at=$(($(stat -c %s good) - back)) byte=$(tail -c $back good | od -An -tu1 -N1)
+	# shellcheck disable=SC2059
+	printf "\\x$(printf %x $((byte ^ 1)))" | dd of=r/state bs=1 seek=$at conv=notrunc status=none
+	toy r --resume --budget 1; wants 'state is damaged'
+done
 done_ damaged_state
 
 # If the same program has other decisions, as after an upgrade, a new search begins, and says so.
