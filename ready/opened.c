@@ -164,14 +164,16 @@ bool opened_find(struct opened *o, const struct buf *original, const struct devi
 	struct buf path = {0}, file = {0};
 	struct err ignored;
 	struct cursor c;
+	uint64_t sum;
 	bool found = false, flat = o->flat;
 
 	*o = (struct opened){.flat = flat};
 	if (device_info(d)->kind == COST_MEASURED && path_of(o, original, d, &path) && io_exists(path.data) &&
 		io_read_file(path.data, UNPACKED, &file, &ignored) == 0) {
 		c = cursor_of(file.data, file.len);
-		found = cursor_u32(&c) == FORMAT && cursor_u64(&c) == hash64(c.p, cursor_left(&c), FORMAT) &&
-			load(o, &c);
+		found = cursor_u32(&c) == FORMAT;
+		sum = cursor_u64(&c);
+		found = found && sum == hash64(c.p, cursor_left(&c), FORMAT) && load(o, &c);
 		if (!found)
 			opened_release(o);
 	}
