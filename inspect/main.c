@@ -117,7 +117,7 @@ static int show(const struct inspect_settings *s, const char *path, struct err *
 		rc = s->pipeline ? inspect_pipeline(&in) : s->space || s->flip ? inspect_decisions(&in) : s->memory ?
 			inspect_memory(&in) : s->device ? inspect_device(&in) : view(&in);
 	if (rc >= 0)
-		rc = io_write_full(1, out.data, out.len, err);
+		rc = io_print(&out, err);
 	buf_release(&out);
 	return rc;
 }

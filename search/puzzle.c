@@ -109,10 +109,12 @@ static int hand_out(const struct puzzle_settings *set, const struct buf *answer,
 	struct err *err)
 {
 	int rc = set->out ? io_write_file(set->out, answer->data, answer->len, err) :
-		io_write_full(1, answer->data, answer->len, err);
+		io_print(answer, err);
 
-	if (rc == 0 && (set->out || !set->quiet))
-		rc = io_write_full(set->out ? 1 : 2, summary->data, summary->len, err);
+	if (rc == 0 && set->out)
+		rc = io_print(summary, err);
+	else if (rc == 0 && !set->quiet)
+		rc = io_write_full(2, summary->data, summary->len, err);
 	return rc;
 }
 

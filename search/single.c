@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/io.h"
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/talk.h"
@@ -171,7 +172,7 @@ static int leave(struct session *s, const struct result *r, struct err *err)
 		rc = single_end_run(s, r, err);
 	if (rc == 0) {
 		output_summary(r, s->dir.data, s->set->json, &out);
-		fputs(out.data, stdout);
+		rc = io_print(&out, err);
 	}
 	buf_release(&out);
 	return rc;
@@ -276,7 +277,7 @@ static int run_arrange(struct session *s, struct err *err)
 		talk("%s", a.sentence);
 	else if (rc == 0) {
 		arrange_summary(&a, &out);
-		fputs(out.data, stdout);
+		rc = io_print(&out, err);
 	}
 	buf_release(&out);
 	arrange_release(&a);

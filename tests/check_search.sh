@@ -52,6 +52,16 @@ for seed in 1 2; do toy "seed$seed" --budget 15 --seed $seed; done
 cmp -s <(field config_hash seed1/config.json) <(field config_hash seed2/config.json) && fail "two seeds, one answer"
 done_ summary
 
+# What a program could not read is no success.
+if [ -e /dev/full ]; then
+	for json in "" --json; do
+		# shellcheck disable=SC2086
+		"$search" -q --device none --graph toy:40:2:6 --out lost --budget 20 $json >/dev/full 2>talk; rc=$?
+		wants 'standard output cannot be written: .*No space left'
+	done
+fi
+done_ a_lost_summary_is_no_success
+
 # An objective, and limits: what is said and stored, and that the limits are kept.
 for k in seconds bytes; do
 	other=$([ $k = seconds ] && echo bytes || echo seconds)
