@@ -11,6 +11,7 @@
 #include "base/stop.h"
 #include "device/codegen.h"
 #include "device/stage.h"
+#include "search/output.h"
 
 #define TRIES 3 /* at finding whether the limit on time is kept */
 
@@ -332,13 +333,13 @@ static void judge_time(struct arrange *a)
 	snprintf(a->sentence, sizeof a->sentence, "%.690s", v->sentence);
 }
 
-static int write_all(struct arrange *a, struct err *err)
+int arrange_write(struct arrange *a, struct err *err)
 {
 	bool found = a->tuned || a->forgone;
 	const struct buf *original = &a->lab->subject.original, *answer = found ? &a->module : original;
 	struct buf out = {0};
 	char options[600] = "\n";
-	int rc = io_remove_in(a->set->dir, "tuned.exe", err); /* an earlier search's */
+	int rc = output_clear(a->set->dir, err);
 
 	if (rc == 0)
 		rc = io_write_in(a->set->dir, "default.pb", original->data, original->len, err);
@@ -347,17 +348,17 @@ static int write_all(struct arrange *a, struct err *err)
 			codegen_needed(a->stage->backend, answer->data, answer->len));
 	if (rc == 0)
 		rc = io_write_in(a->set->dir, "tuned.pb", answer->data, answer->len, err);
-	if (rc == 0 && found && a->executable.len)
-		rc = io_write_in(a->set->dir, "tuned.exe", a->executable.data, a->executable.len, err);
 	if (rc == 0)
 		rc = io_write_in(a->set->dir, "options.txt", options, found ? strlen(options) : 0, err);
-	arrange_config(a, &out);
-	if (rc == 0)
-		rc = io_write_in(a->set->dir, "config.json", out.data, out.len, err);
-	buf_reset(&out);
 	arrange_page(a, &out);
 	if (rc == 0)
 		rc = io_write_in(a->set->dir, "report.html", out.data, out.len, err);
+	if (rc == 0 && found && a->executable.len)
+		output_executable(a->set->dir, &a->executable);
+	buf_reset(&out);
+	arrange_config(a, &out);
+	if (rc == 0)
+		rc = io_write_in(a->set->dir, "config.json", out.data, out.len, err);
 	buf_release(&out);
 	return rc;
 }
@@ -416,7 +417,7 @@ int arrange_search(struct arrange *a, struct err *err)
 		judge_time(a);
 	else if (rc == 0)
 		judge(a);
-	return rc == 0 ? write_all(a, err) : rc;
+	return rc;
 }
 
 void arrange_release(struct arrange *a)

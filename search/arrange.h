@@ -75,6 +75,7 @@ struct arrange { /* the search, and its result */
 
 /* The device is closed and opened again meanwhile; it is closed when this returns. */
 int arrange_search(struct arrange *a, struct err *err);
+int arrange_write(struct arrange *a, struct err *err); /* what was found, into the folder */
 void arrange_release(struct arrange *a);
 
 /* arrange_estimate.c: is it for hardware that is not here? */

@@ -37,6 +37,8 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 	snprintf(s->verdict.sentence, sizeof s->verdict.sentence, "%s", found
 		? "These decisions are judged together with those that were made on the program that came of them."
 		: "Nothing was found here, so the program was left as it is.");
+	if (rc == 0)
+		rc = output_clear(s->dir.data, err);
 	if (rc == 0 && found)
 		rc = s->lab.space->ops->apply(s->lab.space, s->hunt.config, &module, err);
 	if (rc == 0 && found) {

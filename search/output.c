@@ -36,6 +36,19 @@ int output_prepare(const char *dir, struct err *err)
 	return rc;
 }
 
+int output_clear(const char *dir, struct err *err)
+{
+	static const char *const left[] = {"config.json", "decisions.json", "report.html", "options.txt", "tuned.exe",
+		"tuned.pb", "default.pb", "derived.pb"};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof left / sizeof *left && rc == 0; i++)
+		rc = io_remove_in(dir, left[i], err);
+	for (const struct space_kind *k = NULL; rc == 0 && (k = space_kind_next(k));)
+		rc = k->answer_file ? io_remove_in(dir, k->answer_file, err) : 0;
+	return rc;
+}
+
 int output_write_decisions(const char *dir, const struct result *r, struct err *err)
 {
 	struct buf text = {0};
@@ -51,23 +64,37 @@ int output_write_decisions(const char *dir, const struct result *r, struct err *
 	return rc;
 }
 
-/* The tuned program as it was compiled for the verdict, if that was dear, or compiled now. */
-static int write_executable(const char *dir, struct lab *lab, struct device *d, const struct buf *module,
-	struct err *err)
+static void warn(const struct err *why)
+{
+	fprintf(stderr, "search: warning: the answer is without its compiled form, tuned.exe: %s\n", why->text);
+}
+
+void output_executable(const char *dir, const struct buf *executable)
+{
+	struct err why;
+
+	if (io_write_in(dir, "tuned.exe", executable->data, executable->len, &why) < 0)
+		warn(&why);
+}
+
+/* Writes the tuned program as it was compiled for the verdict, if that was dear, or compiles it now. */
+static void write_executable(const char *dir, struct lab *lab, struct device *d, const struct buf *module)
 {
 	const struct spare *known = spare_get(&lab->subject.opened.spares, lab->how, module);
 	struct compiled c = {0};
-	int rc;
+	struct err why;
 
-	if (known)
-		return io_write_in(dir, "tuned.exe", known->executable.data, known->executable.len, err);
-	rc = device_compile(d, lab->how, "hlo", module->data, module->len, WANT_SERIALISED, &c, err);
-	if (rc == 0 && c.outcome == OUTCOME_OK && c.serialised.len)
-		rc = io_write_in(dir, "tuned.exe", c.serialised.data, c.serialised.len, err);
+	if (known) {
+		output_executable(dir, &known->executable);
+		return;
+	}
+	if (device_compile(d, lab->how, "hlo", module->data, module->len, WANT_SERIALISED, &c, &why) < 0)
+		warn(&why);
+	else if (c.outcome == OUTCOME_OK && c.serialised.len)
+		output_executable(dir, &c.serialised);
 	if (c.handle)
-		device_drop(d, &c, err);
+		device_drop(d, &c, &why);
 	compiled_release(&c);
-	return rc;
 }
 
 /* Writes the answer in the kind's own form, for the users of the program. */
@@ -80,7 +107,7 @@ static int write_answer(const char *dir, const struct result *r, const uint8_t *
 	if (s->ops->answer)
 		s->ops->answer(s, config, &text);
 	if (s->ops->answer && (text.len || !s->ops->prepares))
-		rc = io_write_in(dir, s->ops->answer_file, text.data, text.len, err);
+		rc = io_write_in(dir, s->ops->kind->answer_file, text.data, text.len, err);
 	buf_release(&text);
 	return rc;
 }
@@ -120,8 +147,6 @@ static int write_module(const char *dir, const struct result *r, struct buf *mod
 	}
 	if (rc == 0 && decided && r->device)
 		buf_addf(options, "%s", codegen_needed(r->device->family, module->data, module->len));
-	if (rc == 0 && s->ops->prepares)
-		rc = io_remove_in(dir, s->ops->answer_file, err); /* an earlier search's */
 	if (rc == 0 && (decided || !s->ops->prepares))
 		rc = write_answer(dir, r, config, err);
 	mem_free(config);
@@ -143,7 +168,7 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 {
 	const struct buf *original = &r->hunt->lab->subject.original;
 	struct buf module = {0}, text = {0};
-	int rc = io_remove_in(dir, "tuned.exe", err); /* an earlier search's */
+	int rc = output_clear(dir, err);
 
 	if (rc == 0)
 		rc = write_module(dir, r, &module, &text, err);
@@ -154,15 +179,15 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 	if (rc == 0)
 		rc = io_write_in(dir, "options.txt", text.data ? text.data : "", text.len, err);
 	if (rc == 0 && r->verdict->tuned && d && r->device->kind == COST_MEASURED)
-		rc = write_executable(dir, r->hunt->lab, d, &module, err);
-	buf_reset(&text);
-	output_json_config(r, &text);
-	if (rc == 0)
-		rc = io_write_in(dir, "config.json", text.data, text.len, err);
+		write_executable(dir, r->hunt->lab, d, &module);
 	buf_reset(&text);
 	report_write(r, &text);
 	if (rc == 0)
 		rc = io_write_in(dir, "report.html", text.data, text.len, err);
+	buf_reset(&text);
+	output_json_config(r, &text);
+	if (rc == 0)
+		rc = io_write_in(dir, "config.json", text.data, text.len, err);
 	buf_release(&module);
 	buf_release(&text);
 	return rc;

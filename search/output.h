@@ -10,8 +10,9 @@
  *	report.html	the story for people, self-contained
  *	state		to go on from; gone once the search has used up its budget
  *
- * Files are written beside and renamed: a reader sees the old one or the new one. The state goes last,
- * so that a search killed while it writes can write all of them again.
+ * Before any of them is written, those that an earlier search left go away, also of other kinds of decision.
+ * config.json comes last: a folder with it holds all of one answer. Files are written beside and renamed, so no file is
+ * half a one. The state goes after that, so that a search killed while it writes can write all of them again.
  */
 #ifndef SEARCH_OUTPUT_H
 #define SEARCH_OUTPUT_H
@@ -45,6 +46,10 @@ struct result { /* everything there is to tell */
 
 /* Makes the folder and proves that it can be written. */
 int output_prepare(const char *dir, struct err *err);
+/* Removes what an earlier search left, but its state. */
+int output_clear(const char *dir, struct err *err);
+/* Writes the compiled program. It is only a convenience, so there is a warning if that fails. */
+void output_executable(const char *dir, const struct buf *executable);
 /* Writes only decisions.json and the page, for a kind after which another kind goes on. */
 int output_write_decisions(const char *dir, const struct result *r, struct err *err);
 int output_write(const char *dir, const struct result *r, struct device *d, struct err *err);

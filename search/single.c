@@ -160,7 +160,10 @@ int single_end_run(struct session *s, const struct result *r, struct err *err)
 	return rc;
 }
 
-/* Writes all files, then removes the state, then ends the run: after a kill at any point the search can go on. */
+/*
+ * Writes all files, then removes the state, then ends the run: after a kill at any point the search can go on. What was
+ * found is said also if a file cannot be written.
+ */
 static int leave(struct session *s, const struct result *r, struct err *err)
 {
 	struct buf out = {0};
@@ -170,10 +173,9 @@ static int leave(struct session *s, const struct result *r, struct err *err)
 		rc = output_drop_state(s->dir.data, err);
 	if (rc == 0)
 		rc = single_end_run(s, r, err);
-	if (rc == 0) {
-		output_summary(r, s->dir.data, s->set->json, &out);
-		rc = io_print(&out, err);
-	}
+	output_summary(r, s->dir.data, s->set->json, &out);
+	if (io_print(&out, rc == 0 ? err : NULL) < 0)
+		rc = -1;
 	buf_release(&out);
 	return rc;
 }
@@ -273,11 +275,13 @@ static int run_arrange(struct session *s, struct err *err)
 	s->device = NULL; /* arrange_search closes it */
 	rc = arrange_search(&a, err);
 	s->beyond = rc == 0 && a.beyond;
-	if (s->beyond)
+	if (s->beyond) {
 		talk("%s", a.sentence);
-	else if (rc == 0) {
+	} else if (rc == 0) {
+		rc = arrange_write(&a, err);
 		arrange_summary(&a, &out);
-		rc = io_print(&out, err);
+		if (io_print(&out, rc == 0 ? err : NULL) < 0)
+			rc = -1;
 	}
 	buf_release(&out);
 	arrange_release(&a);

@@ -41,6 +41,15 @@ const struct space_kind *space_kind_find(const char *kind, struct err *err)
 	return NULL;
 }
 
+const struct space_kind *space_kind_next(const struct space_kind *last)
+{
+	size_t i = 0;
+
+	while (last && i < N_KINDS && kinds[i++] != last)
+		;
+	return i < N_KINDS ? kinds[i] : NULL;
+}
+
 const struct space_kind *space_maker(const char *program)
 {
 	for (size_t i = 0; i < N_KINDS; i++)

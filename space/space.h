@@ -209,6 +209,7 @@ struct space_kind {
 	const char *leads;
 	/* Decides about programs before any compiler saw them, and wants no calls in them (graph/uncall.h). */
 	bool flat;
+	const char *answer_file; /* the file in the folder of a search into which `answer` writes, or NULL */
 };
 #define SPACE_KIND_ROOM 256
 
@@ -359,9 +360,8 @@ struct space_ops {
 	 */
 	int (*alternative)(struct space *s, uint32_t node, uint8_t choice, struct regions *ops, uint32_t **reads,
 		size_t *n_reads, size_t *cap_reads, struct err *err);
-	/* Writes the decisions for the users of the program, into a file of that name in the folder; may be NULL. */
+	/* Writes the decisions for the users of the program, into the kind's answer_file; may be NULL. */
 	void (*answer)(struct space *s, const uint8_t *config, struct buf *out);
-	const char *answer_file;
 	/*
 	 * Does `apply` write only one of two programs? It then takes, in place of some parameters, values that the
 	 * other program computes once for many runs. `answer` writes that other program, `apply_whole` both as one.
@@ -388,6 +388,8 @@ struct space {
 
 /* The kind with this full name; NULL asks for the default kind. Returns NULL with a sentence that lists all kinds. */
 const struct space_kind *space_kind_find(const char *kind, struct err *err);
+/* Iterates over all kinds: returns the one after `last`, the first after NULL, NULL at the end. */
+const struct space_kind *space_kind_next(const struct space_kind *last);
 /* The kind that makes the program of this name, so that no file is read; NULL if none does. */
 const struct space_kind *space_maker(const char *program);
 /* The kind that says `leads`, or NULL. */

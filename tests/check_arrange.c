@@ -108,6 +108,39 @@ static const struct space_arranging arranging = {.figure = figure, .take = take,
 	.holders = find_holders, .write = write_it};
 static char folder[] = "/tmp/check_arrange-XXXXXX";
 
+static bool has(const char *file)
+{
+	char path[80];
+
+	snprintf(path, sizeof path, "%s/%s", folder, file);
+	return io_exists(path);
+}
+
+/* Whatever cannot be written, a folder with config.json holds all of the answer, and nothing of an earlier one. */
+static void write_with_failures(struct arrange *a)
+{
+	bool reached = true;
+	struct err err;
+	int without = 0; /* the compiled program, with a warning */
+
+	a->forgone = true;
+	buf_adds(&a->executable, "compiled");
+	for (long n = 0; reached; n++) {
+		io_write_in(folder, "config.json", "", 0, NULL);
+		io_write_in(folder, "prepare.pb", "", 0, NULL);
+		io_fail_at(n, 28 /* no space */);
+		int rc = arrange_write(a, &err);
+		reached = io_fail_at(-1, 0) > n;
+		bool whole = has("tuned.pb") && has("options.txt") && has("report.html") && !has("prepare.pb");
+		CHECK(n == 0 || !has("config.json") || whole); /* at first what was there could not be removed */
+		CHECK(rc < 0 || has("config.json"));
+		CHECK(rc < 0 || has("tuned.exe") || reached);
+		without += rc == 0 && !has("tuned.exe");
+	}
+	CHECK(without > 0 && has("tuned.exe"));
+	a->forgone = false;
+}
+
 /* Searches; `known`: what the compiler said when the program was opened, or "". Keeps the lab's spares. */
 static void search(struct lab *l, const char *known, struct buf *summary)
 {
@@ -122,6 +155,7 @@ static void search(struct lab *l, const char *known, struct buf *summary)
 	if (!CHECK_INT(arrange_search(&a, &err), 0))
 		printf("  %s\n", err.text);
 	CHECK(!a.tuned);
+	write_with_failures(&a);
 	arrange_summary(&a, summary);
 	arrange_release(&a);
 	buf_release(&l->subject.opened.after);

@@ -62,6 +62,21 @@ if [ -e /dev/full ]; then
 fi
 done_ a_lost_summary_is_no_success
 
+# A disk that is full at the end: the verdict is said, and the folder holds no answer, rather than parts of two. The
+# search can go on. What an earlier search of another kind left goes away with its answer.
+toy full --budget 20
+answers 'less time' full
+for f in shardings.json prepare.pb decisions.json tuned.exe; do echo old >full/$f; done
+(trap '' XFSZ; ulimit -f 4; exec "$search" -q --device none --graph toy:40:2:6 --out full --budget 300) >out 2>talk
+rc=$?
+wants 'full/report.html: .*File too large'
+grep -q '^The tuned program takes' out || fail "the verdict is lost: $(cat out)"
+[ ! -e full/config.json ] && [ -s full/state ] || fail "left: $(ls full | tr '\n' ' ')"
+toy full --budget 300 --resume
+answers 'less time' full
+[ "$(cd full && echo *)" = "config.json default.pb options.txt report.html tuned.pb" ] || fail "left: $(ls full)"
+done_ full_at_the_end
+
 # An objective, and limits: what is said and stored, and that the limits are kept.
 for k in seconds bytes; do
 	other=$([ $k = seconds ] && echo bytes || echo seconds)

@@ -170,7 +170,6 @@ static const struct space_ops net_ops = {
 	.promise = net_promise,
 	.words = words,
 	.answer = answer,
-	.answer_file = "answer.json",
 	.page = page,
 	.release = release,
 };
@@ -188,6 +187,7 @@ static const struct space_price prices[] = {{QUANTITY_FORMULA, PRICING_FORMULA},
 
 const struct space_kind net_kind = {
 	.name = "net",
+	.answer_file = "answer.json",
 	.forms = "net",
 	.about = "a choice for each node of a public problem, net:FILE.json",
 	.choices = "The number of a choice is its place in the node's lists of costs and usages.",

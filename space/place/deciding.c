@@ -221,7 +221,6 @@ static const struct space_ops place_ops = {
 	.grain = place_grain,
 	.words = words,
 	.answer = answer,
-	.answer_file = "placement.json",
 	.page = page,
 	.release = release,
 };
@@ -393,6 +392,7 @@ static const struct space_price prices[] = {{QUANTITY_SECONDS, PRICING_FORMULA},
 
 const struct space_kind place_kind = {
 	.name = "place",
+	.answer_file = "placement.json",
 	.forms = "place (with --machine)",
 	.about = "which device of a machine runs what, in a program or a public problem, place:FILE.json",
 	.choices = "The number of a choice is the number of a device, in the order of the machine's description.",

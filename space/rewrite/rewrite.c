@@ -120,7 +120,7 @@ static void release(struct space *s)
 static const struct space_ops rewrite_ops = {SHARED_OPS};
 /* ... where parameters are hoisted. */
 static const struct space_ops hoisted_ops = {SHARED_OPS, .prepares = true, .apply_whole = rewrite_apply_whole,
-	.answer = rewrite_prepare, .answer_file = "prepare.pb"};
+	.answer = rewrite_prepare};
 
 /* The number of the rule with this name, or how many there are. */
 static size_t find_rule(const struct rules *rules, const char *name, size_t len)
@@ -382,6 +382,7 @@ static const struct space_option options[] = {{"skip-rule", "NAME,NAME", "rules 
 
 const struct space_kind rewrite_kind = {
 	.name = "rewrite",
+	.answer_file = "prepare.pb",
 	.forms = "rewrite, rewrite/without:RULE:RULE, rewrite/hoist:PARAMETERS",
 	.about = "which operations are computed in another way",
 	.choices = "0 leaves the program as it is, every other one writes the place in another way.",

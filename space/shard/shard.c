@@ -167,7 +167,6 @@ static const struct space_ops shard_ops = {
 	.words = words,
 	.page = shard_page,
 	.answer = shard_answer,
-	.answer_file = "shardings.json",
 };
 
 static const char *mesh_in(const char *kind)
@@ -232,6 +231,7 @@ static const struct space_price prices[] = {{QUANTITY_SECONDS, PRICING_COMPILED}
 
 const struct space_kind shard_kind = {
 	.name = "shard",
+	.answer_file = "shardings.json",
 	.forms = "shard:MESH, shard/arguments:MESH", /* without a mesh: over two devices */
 	.about = "how tensors lie over several devices",
 	.choices = "0 leaves a tensor as the program has it, the others lay it "
