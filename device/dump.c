@@ -4,17 +4,30 @@
  * XLA writes one file per module and pass ("module_0001.NAME.cpu_gpu...before_PASS.hlo.pb"), among many for which we
  * did not ask. File names have a running number. Of each kind we take the first by name, because if a pass runs more
  * than once, its first run decides. The host makes and removes the folder, so it goes away even if the worker crashes.
+ *
+ * A host that is killed leaves its folder behind, and the next one removes it. The name has the number of the process,
+ * and the folder is locked. One alone would not do: containers that share the folder do not share the numbers, and for
+ * a moment a new folder is not locked yet.
  */
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "base/io.h"
 #include "base/mem.h"
 #include "device/dump.h"
 #include "device/module.h"
 
 #define STOP "/stop"
+#define NAME "vantage-dump-"
+#define ROOM 65536 /* bytes; dumps need more */
 
 /* Appends the options with the folder in place of DIR. */
 static void add_options(struct dump *d, const char *options)
@@ -34,19 +47,88 @@ static int put_stop(const struct dump *d, struct err *err)
 	return io_write_file(path, nonsense, sizeof nonsense, err);
 }
 
+/* A descriptor of the folder, which this process alone has locked; -1: another has it, or it cannot be locked. */
+static int hold(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Removes the folder if it is ours, and the process that made it is gone. */
+static void sweep_one(const char *folder, long pid)
+{
+	struct stat st;
+	int held;
+
+	if (kill((pid_t)pid, 0) == 0 || errno != ESRCH || lstat(folder, &st) < 0 || st.st_uid != geteuid() ||
+		(held = hold(folder)) < 0)
+		return;
+	io_remove_tree(folder, NULL);
+	close(held);
+}
+
+/* Removes what was left in `tmp`, once in the life of a process. */
+static void sweep(const char *tmp)
+{
+	static atomic_bool swept;
+	DIR *dir = atomic_exchange(&swept, true) ? NULL : opendir(tmp);
+	struct buf path = {0};
+	long pid;
+
+	for (struct dirent *e; dir && (e = readdir(dir));) {
+		if (sscanf(e->d_name, NAME "%ld-", &pid) != 1 || pid <= 0)
+			continue;
+		buf_reset(&path);
+		buf_addf(&path, "%s/%s", tmp, e->d_name);
+		sweep_one(path.data, pid);
+	}
+	if (dir)
+		closedir(dir);
+	buf_release(&path);
+}
+
 int dump_begin(struct dump *d, const char *options, struct err *err)
 {
-	const char *tmp = getenv("TMPDIR");
+	const char *set = getenv("TMPDIR"), *tmp = set && *set ? set : "/tmp";
+	int n = snprintf(d->folder, sizeof d->folder, "%s/" NAME "%ld-XXXXXX", tmp, (long)getpid()), rc = 0;
+
 	d->options = (struct buf){0};
-	snprintf(d->folder, sizeof d->folder, "%.250s/vantage-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (strchr(d->folder, ',') || !mkdtemp(d->folder)) {
-		int rc = err_errno(err, "no folder for the compiler's dumps can be made in %s",
-			tmp && *tmp ? tmp : "/tmp");
+	if (strchr(tmp, ','))
+		rc = err_set(err, "TMPDIR is %s, and the compiler takes no folder with a comma in its name: set "
+			"another one", tmp);
+	else if (n >= (int)sizeof d->folder)
+		rc = err_set(err, "TMPDIR is too long for the compiler's dumps (%zu bytes): set another one",
+			strlen(tmp));
+	else if (!mkdtemp(d->folder))
+		rc = err_errno(err, "no folder for the compiler's dumps can be made in %s", tmp);
+	if (rc < 0) {
 		d->folder[0] = 0;
 		return rc;
 	}
+	d->held = hold(d->folder);
+	sweep(tmp);
 	add_options(d, options);
-	return strstr(options, STOP) ? put_stop(d, err) : 0;
+	if (strstr(options, STOP) && put_stop(d, err) < 0) {
+		dump_end(d);
+		return -1;
+	}
+	return 0;
+}
+
+int dump_room(const struct dump *d, struct err *err)
+{
+	char *block = mem_zalloc(ROOM, 1);
+	struct err why;
+	int rc = io_write_in(d->folder, "room", block, ROOM, &why);
+
+	mem_free(block);
+	return rc == 0 ? 0 : err_set(err, "the compiler's dumps cannot be written (%s): make room there, or set TMPDIR",
+		why.text);
 }
 
 /* Which of the three modules a file holds: its index in `found`, or -1. `pass` is without ^ and $. */
@@ -106,7 +188,7 @@ int dump_read(struct dump *d, const struct stage *s, bool initial, struct extrac
 		mem_free(found[k]);
 	if (rc == 0 && !*s->pass)
 		buf_add(&out->before, out->initial.data, out->initial.len);
-	if (rc == 0 && !out->before.len && out->outcome == OUTCOME_OK) {
+	if (rc == 0 && !out->before.len && out->outcome == OUTCOME_OK && (rc = dump_room(d, err)) == 0) {
 		out->outcome = OUTCOME_REFUSED;
 		snprintf(out->detail, sizeof out->detail,
 			"the compiler did not run its pass %s on this program, or calls it otherwise", pass);
@@ -174,7 +256,9 @@ int dump_read_arranged(struct dump *d, const struct stage *s, struct buf *out, s
 void dump_end(struct dump *d)
 {
 	buf_release(&d->options);
-	if (d->folder[0])
+	if (d->folder[0]) {
 		io_remove_tree(d->folder, NULL);
+		close(d->held);
+	}
 	d->folder[0] = 0;
 }

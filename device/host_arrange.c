@@ -50,6 +50,7 @@ int host_arrange(struct device *d, enum compile_how how, const char *further, co
 		if (compiled.outcome == OUTCOME_OK)
 			snprintf(out->detail, sizeof out->detail,
 				"the compiler did not write how it arranged the program");
+		rc = dump_room(&dump, err);
 	}
 	dump_end(&dump);
 	compiled_release(&compiled);

@@ -35,14 +35,14 @@ if [ -e "$fake" ]; then
 	. tests/await.sh
 	tmp=$(mktemp -d)
 	printf 'HloModule net\n\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] sine(x)\n}\n' >"$tmp/net.hlo"
-	dumps() { [ -n "$(find "$tmp" -name 'vantage-??????')" ]; }
+	dumps() { [ -n "$(find "$tmp" -name 'vantage-dump-*')" ]; }
 	FAKE_PLUGIN="fake:any=1;slow=1000000" TMPDIR=$tmp VANTAGE_LOCK_DIR=$tmp "$inspect" --space --device "$fake" \
 		"$tmp/net.hlo" >"$tmp/said" 2>&1 & pid=$!
 	await $pid dumps
 	kill -INT $pid
 	wait $pid
 	case_ stopped 'inspect: stopped$' cat "$tmp/said"
-	case_ nothing_is_left '^0$' sh -c "find '$tmp' -name 'vantage-??????' | wc -l"
+	case_ nothing_is_left '^0$' sh -c "find '$tmp' -name 'vantage-dump-*' | wc -l"
 	rm -r "$tmp"
 else
 	echo "skip: stopped: no fake plugin without the plugin's header"
