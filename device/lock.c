@@ -89,7 +89,9 @@ int lock_take(struct lock *l, const char *name, const char *what, bool wait, str
 	struct stat held, named;
 
 	*l = (struct lock){0};
-	snprintf(l->path, sizeof l->path, "%s/vantage-%s.lock", folder(), name);
+	if (snprintf(l->path, sizeof l->path, "%s/vantage-%s.lock", folder(), name) >= (int)sizeof l->path)
+		return err_set(err, "the name of the lock file of %s would be longer than %zu bytes: set "
+			"VANTAGE_LOCK_DIR to a folder with a shorter name", what, sizeof l->path - 1);
 	for (;;) {
 		int fd = open_checked(l->path, &held, err);
 
@@ -108,6 +110,7 @@ int lock_take(struct lock *l, const char *name, const char *what, bool wait, str
 		if (lstat(l->path, &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev) {
 			write_holder(fd);
 			l->fd = fd;
+			l->held = true;
 			return 1;
 		}
 		close(fd); /* its holder removed it meanwhile */
@@ -116,11 +119,11 @@ int lock_take(struct lock *l, const char *name, const char *what, bool wait, str
 
 void lock_release(struct lock *l)
 {
-	if (!l->fd)
+	if (!l->held)
 		return;
 	unlink(l->path);
 	close(l->fd);
-	l->fd = 0;
+	l->held = false;
 }
 
 /*

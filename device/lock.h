@@ -11,7 +11,8 @@
 #include "base/err.h"
 
 struct lock { /* all zero is empty; lock_release accepts it */
-	int fd; /* 0: none */
+	bool held;
+	int fd; /* if it is held */
 	char path[256];
 };
 

@@ -131,6 +131,41 @@ static void what_lies_there_is_not_followed(void)
 	clean();
 }
 
+/* A name that is cut off would be another file's, or a folder that is not there. */
+static void a_long_name_is_not_cut(void)
+{
+	char far[250];
+	struct lock l;
+	struct err err = {0};
+
+	memset(far, '/', sizeof far);
+	memcpy(far, folder, strlen(folder));
+	far[sizeof far - 1] = 0;
+	setenv("VANTAGE_LOCK_DIR", far, 1);
+	CHECK_INT(lock_take(&l, "x", "the core", false, &err), -1);
+	CHECK(strstr(err.text, "lock file of the core would be longer than 255 bytes"));
+	setenv("VANTAGE_LOCK_DIR", folder, 1);
+}
+
+/* Where standard input is closed, the lock gets its descriptor. */
+static void a_lock_may_have_the_first_descriptor(void)
+{
+	struct lock l;
+	struct err err = {0};
+	int kept = dup(0);
+
+	clean();
+	close(0);
+	CHECK_INT(lock_take(&l, "x", "x", false, &err), 1);
+	CHECK_INT(l.fd, 0);
+	lock_release(&l);
+	CHECK(access(file, F_OK) < 0);
+	if (kept > 0) {
+		dup2(kept, 0);
+		close(kept);
+	}
+}
+
 int main(void)
 {
 	snprintf(folder, sizeof folder, "/tmp/vantage-test-XXXXXX");
@@ -143,6 +178,8 @@ int main(void)
 	RUN(it_goes_with_its_holder);
 	RUN(waiting_is_said);
 	RUN(what_lies_there_is_not_followed);
+	RUN(a_long_name_is_not_cut);
+	RUN(a_lock_may_have_the_first_descriptor);
 	rmdir(folder);
 	return test_done();
 }
