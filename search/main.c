@@ -315,6 +315,8 @@ int main(int argc, char **argv)
 	if (rc == 0)
 		rc = settle_made(&set, &program, &err);
 	if (rc == 0)
+		rc = settings_fit_device(&set, &err);
+	if (rc == 0)
 		lead_settle(&set);
 	if (rc == 0)
 		rc = settle_bounds(&set, &err);

@@ -10,6 +10,7 @@
 	"decides about it; if the last one arranges memory, a program is made fast within a limit on bytes, or small " \
 	"within one on seconds. auto: the first of these; for a program that is timed, after rewriting it if that " \
 	"promises something"
+#include "device/backend.h"
 #include "lab/options.h"
 #include "learn/infer.h"
 #include "search/hunt.h"
@@ -129,6 +130,8 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 			s->placing >= 0 ? "placing" : "goal", s->graph);
 	if (s->placing >= 0 && s->strategy_named)
 		return err_set(err, "--placing and --strategy both say how to look for a placement");
+	if (s->raw && !s->db)
+		return err_set(err, "--raw keeps timings in the store: name one with --db");
 	if (s->from && settings_begin_elsewhere(s))
 		return err_set(err, "--from and --start both say where to begin");
 	if (s->unverified && (s->measure == POLICY_WHOLE ||
@@ -140,6 +143,18 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 bool settings_begin_elsewhere(const struct settings *s)
 {
 	return strcmp(s->start, SETTINGS_BETTER) != 0 && strcmp(s->start, "default") != 0;
+}
+
+int settings_fit_device(const struct settings *s, struct err *err)
+{
+	const char *none = s->inputs ? "inputs" : s->core >= 0 ? "core" : s->cores ? "cores" : NULL;
+	struct err ignored;
+	const struct backend *b = backend_find(s->device, &ignored);
+
+	if (none && (strcmp(s->device, "none") == 0 || (b && !*b->plugin)))
+		return err_set(err, "--%s has no effect on --device %s, where prices are calculated and nothing runs: "
+			"leave it out", none, s->device);
+	return 0;
 }
 
 int search_parse(struct settings *s, int argc, char **argv, struct err *err)

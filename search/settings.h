@@ -29,6 +29,9 @@ struct settings { /* members have the names of the options */
 
 bool settings_begin_elsewhere(const struct settings *s); /* does --start name anything but the default and auto? */
 
+/* Refuses options that have no effect on the device, once it is settled. */
+int settings_fit_device(const struct settings *s, struct err *err);
+
 /* Fills the settings. 0: go on; 1: the user asked for help and has it; -1 with a sentence. */
 int search_parse(struct settings *s, int argc, char **argv, struct err *err);
 void search_settings_release(struct settings *s);

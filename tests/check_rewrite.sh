@@ -9,7 +9,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
 search() {
-	"$BIN/search" --device sim --core "${CORE:--1}" --wait -q --budget 0 --graph tests/depthwise.hlo "$@" \
+	"$BIN/search" --device sim -q --budget 0 --graph tests/depthwise.hlo "$@" \
 		2>"$tmp/err"
 }
 
@@ -50,7 +50,7 @@ report hoisted_parameters_exist "$(grep -q '2 parameters are numbered from 0' "$
 
 # The strategies of other optimisers measure each operator once, and believe the sum.
 for strategy in taso greedy; do
-	"$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --strategy $strategy --budget 50 \
+	"$BIN/search" --device sim --space rewrite --strategy $strategy --budget 50 \
 		--graph tests/depthwise.hlo \
 		-o "$tmp/$strategy" >"$tmp/said" 2>"$tmp/err"
 	report "${strategy}_believes_in_sums" \
@@ -73,7 +73,7 @@ ENTRY e {
 }
 END
 if command -v cbc >/dev/null || command -v glpsol >/dev/null; then
-	"$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --strategy tensat \
+	"$BIN/search" --device sim --space rewrite --strategy tensat \
 		--graph "$tmp/shared.hlo" -o "$tmp/tensat" >"$tmp/said" 2>"$tmp/err"
 	report tensat_solves_an_integer_program "$(grep -q 'rows, solved in' "$tmp/err" || cat "$tmp/err"
 		[ "$(grep -c '"what": "split-concatenation' "$tmp/tensat/config.json")" = 2 ] ||
@@ -90,11 +90,11 @@ if [ -e "${B:-build/release}/tests/fake_plugin.so" ]; then
 	report solving_gets_what_measuring_leaves "$([ "$(cat "$tmp/seconds")" -le 2 ] ||
 		cat "$tmp/seconds" "$tmp/err")"
 fi
-PATH=/nowhere "$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --strategy tensat \
+PATH=/nowhere "$BIN/search" --device sim --space rewrite --strategy tensat \
 	--graph "$tmp/shared.hlo" -o "$tmp/none" >"$tmp/said" 2>"$tmp/err"
 report tensat_says_what_to_install "$(grep -q 'apt-get install coinor-cbc' "$tmp/err" || cat "$tmp/err")"
 
-"$BIN/search" --device sim --core "${CORE:--1}" --wait --strategy taso --budget 5 \
+"$BIN/search" --device sim --strategy taso --budget 5 \
 	--graph tests/depthwise.hlo -o "$tmp/e" \
 	>"$tmp/said" 2>"$tmp/err"
 report sums_need_operators "$(grep -q 'are not about operators' "$tmp/err" || cat "$tmp/err")"
@@ -103,6 +103,6 @@ report sums_need_operators "$(grep -q 'are not about operators' "$tmp/err" || ca
 "$BIN/collect" --device sim --core "${CORE:--1}" --wait -q --space rewrite --graph examples/graphs/train/vae.pb.zst \
 	--graph tests/depthwise.hlo --samples 60 --db "$tmp/runs.sqlite" >/dev/null 2>"$tmp/err" &&
 	"$BIN/learn" --db "$tmp/runs.sqlite" --learner trees -q -o "$tmp/rewrite.vm" 2>>"$tmp/err" &&
-	"$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --budget 12 --model "$tmp/rewrite.vm" \
+	"$BIN/search" --device sim --space rewrite --budget 12 --model "$tmp/rewrite.vm" \
 		--graph tests/depthwise.hlo -o "$tmp/l" >"$tmp/said" 2>>"$tmp/err"
 report rewritings_are_learnt "$(grep -q 'model .*rewrite.vm: 60 decisions of 2 programs' "$tmp/err" || cat "$tmp/err")"

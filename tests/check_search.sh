@@ -116,6 +116,14 @@ toy x --limit seconds:+2%; wants 'need no limit'
 toy x --limit bytes:2%; wants 'is no change of a cost'
 toy x --limit bytes:+1% --limit bytes:+2%; wants 'two limits on bytes'
 toy x extra; wants 'is no option'
+toy x --raw; wants '--raw keeps timings in the store: name one with --db'
+for more in "--core 0" "--cores 1" "--inputs in.npz"; do # with no device, and with one that is a model
+	# shellcheck disable=SC2086
+	toy x $more; wants "${more%% *} has no effect on --device none"
+	# shellcheck disable=SC2086
+	run --device sim --graph "$graphs/tiny/chain.pb.zst" --out x $more
+	wants "${more%% *} has no effect on --device sim"
+done
 toy x --hoist-params 1; wants 'take no --hoist-params; it is an option of the kind rewrite'
 toy x --space fusion --mesh 4; wants 'the kind fusion take no --mesh; it is an option of the kind shard'
 run; wants 'no program to tune'
