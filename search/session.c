@@ -16,18 +16,23 @@
 
 void session_default_dir(const char *graph, struct buf *out)
 {
-	const char *slash = strrchr(graph, '/'), *name, *dot;
+	const char *slash = strchr(graph, '/'), *dot;
+	size_t n, name;
 
 	if (space_maker(graph) && slash) /* what stands before the path is no folder */
 		for (const char *colon; (colon = strchr(graph, ':')) && colon < slash;)
 			graph = colon + 1;
-	name = slash ? slash + 1 : graph;
-	dot = strchr(name, '.');
-	buf_add(out, graph, dot && dot > name ? (size_t)(dot - graph) : strlen(graph));
-	buf_adds(out, ".tuned");
-	for (size_t i = 0; i < out->len; i++)
+	n = strlen(graph);
+	while (n > 1 && graph[n - 1] == '/') /* it is a folder itself */
+		n--;
+	for (name = n; name > 0 && graph[name - 1] != '/';)
+		name--;
+	dot = memchr(graph + name, '.', n - name);
+	buf_add(out, graph, dot && dot > graph + name ? (size_t)(dot - graph) : n);
+	for (size_t i = name; i < out->len; i++)
 		if (out->data[i] == ':')
 			out->data[i] = '-';
+	buf_adds(out, ".tuned");
 }
 
 static int open_advisor(struct session *s, const char *backend, struct err *err)
