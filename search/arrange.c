@@ -230,10 +230,11 @@ static bool tell_against(struct arrange *a, double percent)
 			"the default is the answer.", percent, v->numbers.detail);
 		return true;
 	}
-	if (!a->derived && !a->bits_equal) {
+	if (!a->derived && !a->numbers_equal) {
 		snprintf(a->sentence, n,
-			"The tuned program needs %.2f%% less temporary memory, but could not be shown to compute the "
-			"same bits%s%s%s; the default is the answer. With --unverified it is written all the same.",
+			"The tuned program needs %.2f%% less temporary memory, but could not be shown to compute "
+			"exactly the same numbers%s%s%s; the default is the answer. With --unverified it is written "
+			"all the same.",
 			percent, *a->why ? " (" : "", a->why, *a->why ? ")" : "");
 		return true;
 	}
@@ -289,14 +290,14 @@ static void judge(struct arrange *a)
 	else if (a->forgone)
 		snprintf(a->sentence, n,
 			"The program found needs %.2f%% less temporary memory than the compiler's default (%s instead "
-			"of %s). It was not run: neither its bits nor its time were compared.",
+			"of %s). It was not run: neither its numbers nor its time were compared.",
 			100 * saved, less, dflt);
 	else if (a->tuned)
 		snprintf(a->sentence, n,
 			"The tuned program needs %.2f%% less temporary memory than the compiler's default (%s instead "
-			"of %s), computes the same %s, and takes %.1f%% %s time (95%% interval %+.1f%% to %+.1f%%).",
-			100 * saved, less, dflt, a->derived ? "numbers" : "bits", 100 * fabs(v->gain),
-			v->gain > 0 ? "less" : "more", -100 * v->high, -100 * v->low);
+			"of %s), computes %s, and takes %.1f%% %s time (95%% interval %+.1f%% to %+.1f%%).",
+			100 * saved, less, dflt, a->derived ? "the same numbers" : "exactly the same numbers",
+			100 * fabs(v->gain), v->gain > 0 ? "less" : "more", -100 * v->high, -100 * v->low);
 }
 
 /* Judges a program that is to be fast within a limit on bytes: the verdict is about time, and the limit joins it. */
@@ -383,7 +384,7 @@ static bool worth_timing(const struct arrange *a, const struct arrangement *foun
 {
 	if (!a->stage || a->set->unverified || !worth_proving(a, found))
 		return false;
-	return a->set->room || a->derived || a->bits_equal;
+	return a->set->room || a->derived || a->numbers_equal;
 }
 
 int arrange_search(struct arrange *a, struct err *err)

@@ -4,17 +4,18 @@
  * First the compiler is asked for its own ways: its default, and its other way (schemas/stage.def). From these the kind
  * looks for a better arrangement by its model. Then the compiler tells how much that one really needs, and the best by
  * that is kept. It is then compiled completely. It is the answer if it needs fewer bytes than the compiler's default,
- * computes the same bits, and surely takes no more time than the limit allows (--limit, or else the kind's own). The
- * whole interval of the verdict counts; while it leaves that open, the verdict is reached again, from longer runs.
+ * computes exactly the same numbers, and surely takes no more time than the limit allows (--limit, or else the kind's
+ * own). The whole interval of the verdict counts; while it leaves that open, the verdict is reached again, from longer
+ * runs.
  *
  * On hardware that is not here nothing can be run: bytes are the compiler's, and time is what its model says.
  * Without a device there is only the model: the ways are the kind's own starts, and nothing is compiled or claimed.
  *
  * If other kinds decided before (lab.derived), the program is the optimised one that came of their decisions, and all
  * is compared with the compiler's own program still. Decisions such as fusion change the order of floating-point
- * operations, so not the bits are compared then, but the numbers, as in every verdict. What is made small may then be
- * time (`room`): the other decisions made the program fast, and it is arranged anew only if it needs more memory than
- * it may.
+ * operations, so then numbers are compared as in every verdict, which knows about rounding. What is made small may then
+ * be time (`room`): the other decisions made the program fast, and it is arranged anew only if it needs more memory
+ * than it may.
  */
 #ifndef SEARCH_ARRANGE_H
 #define SEARCH_ARRANGE_H
@@ -59,10 +60,10 @@ struct arrange { /* the search, and its result */
 	uint64_t least;	/* bytes that no arrangement goes below, by the kind's model; 0: that is not known */
 	bool proved;	/* ... and the model's best needs no more */
 	bool examined; /* what was found was compiled; it is not if it cannot be the answer */
-	bool bits_equal, tuned;
-	bool derived;	    /* other decisions came before: numbers are compared, not bits */
+	bool numbers_equal, tuned;
+	bool derived;	    /* other decisions came before: numbers may be off by rounding */
 	bool beyond;	    /* ... and what they made needs more than the limit on bytes in every arrangement found */
-	char why[300];	    /* why its bits could not be compared; "" if they were */
+	char why[300];	    /* why its numbers could not be compared; "" if they were */
 	bool forgone;	    /* it needs fewer bytes, and the user asked for no other proof */
 	bool limited;	    /* there is a limit on time */
 	struct limit limit; /* that one */
@@ -85,7 +86,7 @@ int arrange_estimate(struct arrange *a, struct compiled *own, struct compiled *t
 /* Writes the sentence, and whether the tuned program, which saves this share of the bytes, is the answer. */
 void arrange_judge_estimate(struct arrange *a, double saved, const char *dflt, const char *less);
 
-/* arrange_prove.c: a->executable, a->bits_equal or why not, and prices where it is estimated. */
+/* arrange_prove.c: a->executable, a->numbers_equal or why not, and prices where it is estimated. */
 int arrange_prove(struct arrange *a, struct err *err);
 
 /* arrange_page.c: report.html, config.json and the summary. */

@@ -130,7 +130,7 @@ static void add_figures(const struct arrange *a, struct json *j)
 		if (a->derived)
 			json_str(j, "numbers", outcome_name(a->verdict.numbers.outcome));
 		else if (a->examined)
-			json_bool(j, "bits_equal", a->bits_equal);
+			json_bool(j, "numbers_equal", a->numbers_equal);
 		json_num(j, "time_more", -a->verdict.gain);
 		json_num(j, "time_more_low", -a->verdict.high);
 		json_num(j, "time_more_high", -a->verdict.low);

@@ -1,6 +1,6 @@
 /*
- * arrange_prove.c - compiles what was found and the compiler's own program completely, and compares their bits if they
- * may be run.
+ * arrange_prove.c - compiles what was found and the compiler's own program completely, and compares their numbers
+ * if they may be run.
  *
  * The verdict needs both again, in workers of its own. A large program takes minutes to compile, so one that took long
  * is kept for it (spare.h).
@@ -14,16 +14,16 @@ static void tell_why(struct arrange *a, enum outcome outcome, const char *detail
 	snprintf(a->why, sizeof a->why, "%s: %.200s", outcome_meaning(outcome), detail);
 }
 
-/* Compares the outputs of both, bit by bit, on all kinds of input. */
-static int compare_bits(struct arrange *a, struct compiled *own, struct compiled *tuned, struct err *err)
+/* Are all outputs of both equal as numbers, on all kinds of input? (+0 is -0, and one NaN is another.) */
+static int compare_numbers(struct arrange *a, struct compiled *own, struct compiled *tuned, struct err *err)
 {
-	a->bits_equal = true;
-	for (int i = 0; i < INPUTS_COUNT && a->bits_equal; i++) {
+	a->numbers_equal = true;
+	for (int i = 0; i < INPUTS_COUNT && a->numbers_equal; i++) {
 		struct compare_options o = {.inputs = (enum inputs)i, .fresh = true};
 		struct comparison c;
 		if (device_compare(a->device, own, tuned, &o, &c, err) < 0)
 			return -1;
-		a->bits_equal = c.outcome == OUTCOME_OK && c.all.max_abs == 0 && c.all.unlike == 0;
+		a->numbers_equal = c.outcome == OUTCOME_OK && c.all.max_abs == 0 && c.all.unlike == 0;
 		if (c.outcome != OUTCOME_OK)
 			tell_why(a, c.outcome, c.detail);
 		comparison_release(&c);
@@ -70,7 +70,7 @@ int arrange_prove(struct arrange *a, struct err *err)
 	if (rc == 0 && runs && failed->outcome != OUTCOME_OK)
 		tell_why(a, failed->outcome, failed->detail);
 	else if (rc == 0 && runs && !a->derived)
-		rc = compare_bits(a, &own, &tuned, err);
+		rc = compare_numbers(a, &own, &tuned, err);
 	else if (rc == 0 && a->estimated)
 		rc = arrange_estimate(a, &own, &tuned, err);
 	if (rc == 0 && tuned.outcome == OUTCOME_OK)

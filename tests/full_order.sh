@@ -30,7 +30,7 @@ done_ orders_are_kept_and_change_no_bit
 	--steps 20000 \
 	--limit seconds:+1000% --verdict-seconds 2 --json >json 2>talk || fail "$(cat talk)"
 grep -q '"tuned":true' <(tr -d ' \n' <json) || fail "not tuned: $(cat json)"
-grep -q '"bits_equal":true' <(tr -d ' \n' <json) || fail "other bits"
+grep -q '"numbers_equal":true' <(tr -d ' \n' <json) || fail "other numbers"
 [ -s tuned/tuned.pb ] && [ -s tuned/tuned.exe ] && [ -s tuned/report.html ] && [ -s tuned/config.json ] ||
 	fail "files are missing"
 python3 - <<'P' || fail "bytes are not fewer than the better of the compiler's ways"
@@ -46,7 +46,7 @@ done_ a_search_needs_less
 	--unverified --json >json 2>talk || fail "$(cat talk)"
 grep -q '"tuned":false.*was not run.*"unverified":true' <(tr -d '\n' <json | sed 's/": /":/g') ||
 	fail "said: $(cat json)"
-grep -q bits_equal json && fail "it says something of bits"
+grep -q numbers_equal json && fail "it says something of numbers"
 [ -s unseen/tuned.exe ] && [ -s unseen/options.txt ] && ! cmp -s unseen/tuned.pb unseen/default.pb ||
 	fail "it is not written"
 done_ what_is_not_run_is_written_all_the_same
