@@ -27,6 +27,7 @@
 #include "base/gzip.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/taken.h"
 
 static atomic_long calls, fail_call = -1;
 static atomic_int fail_code;
@@ -156,30 +157,28 @@ static int unpack_tail(struct buf *out, size_t start, size_t limit, struct err *
 
 int io_read_file(const char *path, size_t limit, struct buf *out, struct err *err)
 {
-	static struct buf taken; /* of standard input, which can be read only once: whoever asks again gets the same */
 	bool in = strcmp(path, "-") == 0;
 	const char *name = in ? "standard input" : path;
 	size_t start = out->len;
-	if (in && taken.len) {
-		buf_add(out, taken.data, taken.len);
-		return 0;
-	}
 	int fd = in ? STDIN_FILENO : open_file(path, O_RDONLY, 0);
 	if (fd < 0)
 		return err_errno(err, "%s: cannot be opened", name);
-	int rc = read_fd(fd, limit, out, err);
-	if (!in)
-		close(fd);
+	struct taken *known = taken_find(fd);
+	int rc = in && known ? 0 : read_fd(fd, limit, out, err);
 	if (rc == 0 && out->len > start && io_is_packed(out->data + start, out->len - start))
 		rc = unpack_tail(out, start, limit, err);
+	if (rc == 0 && out->len == start && known)
+		buf_add(out, known->bytes.data, known->bytes.len);
+	else if (rc == 0)
+		taken_keep(known, fd, out->data + start, out->len - start);
+	if (!in)
+		close(fd);
 	if (rc < 0) {
 		out->len = start;
 		if (out->data)
 			out->data[start] = '\0';
 		return err_prefix(err, "%s", name);
 	}
-	if (in)
-		buf_add(&taken, out->data + start, out->len - start);
 	return 0;
 }
 

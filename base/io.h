@@ -18,8 +18,9 @@ int io_read_full(int fd, void *p, size_t n, struct err *err);
 int io_write_full(int fd, const void *p, size_t n, struct err *err);
 
 /*
- * Appends a whole regular file (or "-", standard input) to `out`. A zstd or gzip file, told by its first bytes, is
- * unpacked. Refuses directories, and files of more than `limit` bytes, packed or unpacked.
+ * Appends a whole file (or "-", standard input) to `out`. A pipe that was read is remembered (taken.h). A zstd or gzip
+ * file, told by its first bytes, is unpacked. Refuses directories, and files of more than `limit` bytes, packed or
+ * unpacked.
  */
 int io_read_file(const char *path, size_t limit, struct buf *out, struct err *err);
 /* The limit for programs (graphs, models) from disk: 1 GiB. */

@@ -328,6 +328,11 @@ answers '20 crashed' f
 for db in f g; do "$store" verify $db.db >/dev/null || fail "$db.db is unsound"; done
 done_ crashes
 
+# A pipe is read more than once: for what its program promises, and to open it.
+FAKE_PLUGIN="fake:any=1;spread=40" run "${fake[@]}" --out piped --graph <(cat "$graphs/tiny/chain.pb.zst")
+answers '^[0-9]+ evaluations' piped
+done_ a_pipe_is_a_program
+
 # Programs run on all cores that this process may use, as the user's own would, unless a core or a number is named.
 runs_on() { # NAME ARGUMENTS...: on how many cores, by the store
 	FAKE_PLUGIN="fake:any=1;spread=40" run "${@:2}" --jobs 0 --out "$1" --db "$1.db"
