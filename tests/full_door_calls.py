@@ -45,7 +45,8 @@ def check_ways():
         fast = through(lambda a: jax.tree.map(lambda x: x + 1, a), (f32(8),), {})
         fast(f32(8))
         got, heard = quiet(fast, other)
-        check(f"another {name} goes to the function", same(got, fast.function(other)) and len(heard) == 1, str(heard))
+        check(f"another {name} goes to jax.jit", same(got, fast.function(other)) and len(heard) == 1 and
+              "jax.jit" in heard[0], str(heard))
         check(f"... and the next call of the first {name} does not", short(fast, f32(8)) and same(fast(f32(8)),
                                                                                                 f32(8) + 1))
 
@@ -87,8 +88,27 @@ def check_weak():
           str(weak))
 
 
+def check_others():
+    """Calls of one other form are traced once; that is true of static arguments, too."""
+    runs = []
+
+    def f(a, n):
+        runs.append(n)
+        return a * n
+
+    for static, n in (((), ()), 2.0), (((1,), ("n",)), 2):
+        fast = through(f, (f32(8), n), {})
+        fast._jitted.static = static
+        runs.clear()
+        got = [quiet(fast, f32(k), n)[0] for k in (9, 9, 10, 9)]
+        check(f"other shapes are jitted, static: {static}", len(runs) == 2 and
+              all(same(r, f32(len(r)) * n) for r in got), str(runs))
+
+
 def check_traced():
     fast = through(lambda a: jnp.sin(a) * 3, (f32(8),), {})
+    _, heard = quiet(jax.grad(lambda a: fast(a).sum()), f32(8))
+    check("a traced call is said", len(heard) == 1 and "traces" in heard[0], str(heard))
     for name, of in (("a gradient", lambda f: jax.grad(lambda a: f(a).sum())(f32(8))),
                      ("jit", lambda f: jax.jit(f)(f32(8))),
                      ("vmap", lambda f: jax.vmap(f)(f32(3, 8))), ("a scan", lambda f: jax.lax.scan(
@@ -154,6 +174,7 @@ check_called()
 check_ways()
 check_layouts()
 check_weak()
+check_others()
 check_traced()
 check_gone()
 check_memory()

@@ -6,8 +6,9 @@ import pathlib
 import types
 import warnings
 import weakref
+from unittest import mock
 
-from door import end, f32, found, jax, jnp, lower, np, same, say, vantage
+from door import end, f32, found, inside, jax, jnp, lower, np, same, say, vantage
 from vantage import kept, native, night, programs, quick
 from vantage.lower import alike, statics
 
@@ -108,27 +109,57 @@ def check_fixed():
 
 
 def check_unfound():
-    """Where nothing faster was found, calls like those that were tuned for are jitted, and others run the function."""
+    """Where nothing faster was found, or nothing could be tuned, every form of a call is traced once by jax.jit."""
     runs = []
 
-    def f(a, how="sin", scale=2.0):
-        runs.append(how)
-        return {"r": getattr(jnp, how)(a) * scale}
+    def new():
+        def f(a, how="sin", scale=2.0):
+            runs.append(how)
+            return {"r": getattr(jnp, how)(a) * scale}
+        return f
+
+    def traced(fast, *args, **kwargs):
+        """How often two calls run Python's code, if their results are right."""
+        before = len(runs)
+        good = all([same(fast(*args, **kwargs), fast.function(*args, **kwargs)) for _ in range(2)])
+        return len(runs) - before - 2 if good else None
 
     forms = {"arrays": ((f32(3),), {}), "a string": ((f32(3), "cos"), {}),
              "a name and a number": ((f32(3),), {"scale": 3.0})}
     for name, (args, kwargs) in forms.items():
         with found(gain=False):
-            fast = vantage.tune(f, *args, progress=None, **kwargs)
-        fast(*args, **kwargs)
-        before = len(runs)
-        good = all(same(fast(*args, **kwargs), f(*args, **kwargs)) for _ in range(2))
-        check(f"nothing found for {name}: jitted", not fast.tuned and good and len(runs) == before + 2, str(runs))
-        good = same(fast(f32(5), "tan"), f(f32(5), "tan"))
-        check("... and another form runs the function", good and len(runs) == before + 4, str(runs))
+            fast = vantage.tune(new(), *args, progress=None, **kwargs)
+        seen = [traced(fast, *args, **kwargs), traced(fast, *args, **kwargs), traced(fast, f32(5), "tan"),
+                traced(fast, f32(5), "tan"), traced(fast, f32(6))]
+        check(f"nothing found for {name}: jitted, as are other forms", not fast.tuned and seen == [1, 0, 1, 0, 1],
+              str(seen))
+    with found(), mock.patch.object(inside, "_check", side_effect=vantage.Refused("it is wrong")):
+        fast = vantage.tune(new(), f32(3), progress=None)
+    seen = [traced(fast, f32(3)), traced(fast, f32(3)), traced(fast, f32(4))]
+    check("refused after a search: jitted", "it is wrong" in fast.report.sentence and seen == [1, 0, 1], str(seen))
+    fast = vantage.tune(new(), f32(3).astype(jnp.float8_e5m2), "abs", progress=None)
+    check("refused before it: jitted", not fast.tuned and [traced(fast, f32(3)), traced(fast, f32(3))] == [1, 0])
     with found(gain=False):
-        step = jax.jit(f)
+        step = jax.jit(new())
         check("what is jitted stays so", vantage.tune(step, f32(3), progress=None).function is step)
+
+
+def check_asis():
+    """What jax.jit makes no program of runs as it is, and says so once; errors are the function's own."""
+    for name, function, args in (("a branch", lambda a: a if a.sum() > 0 else -a, (f32(3),)),
+                                 ("what has no hash", lambda a, c: a * c.n, (f32(3), types.SimpleNamespace(n=3.0)))):
+        fast = vantage.tune(function, *args, progress=None)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            good = all(same(fast(*args), function(*args)) for _ in range(2))
+        check(f"{name} runs as it is, said once", good and ["as it was" in str(w.message) for w in heard] == [True],
+              str(heard))
+    fast = vantage.tune(lambda a: {}["absent"], f32(3), progress=None)
+    try:
+        fast(f32(3))
+        check("an error is the function's own", False, "there is none")
+    except KeyError as e:
+        check("an error is the function's own", e.args == ("absent",))
 
 
 def check_statics():
@@ -241,7 +272,7 @@ class Tree(dict):
 
 
 for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, check_freed, check_stores,
-             check_uncalled, check_rows):
+             check_uncalled, check_rows, check_asis):
     with found():
         look()
 check_unfound()

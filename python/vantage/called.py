@@ -8,7 +8,7 @@ It is said, and decides nothing: a few calls are no measurement that would.
 import statistics
 import time
 
-from .lower import jitted
+from .jitted import Jitted
 
 ROUNDS, SECONDS = 21, 3.0  # at most; two rounds in any case
 
@@ -46,7 +46,7 @@ def in_turns(sides, given):
 
 def called(fast, args, kwargs, static):
     """Seconds of a call of each, medians: {"tuned": s, "jit": s, "calls": n}."""
-    plain, theirs = jitted(fast.function, (args, kwargs), static)
+    plain, theirs = Jitted(fast.function, static).way(args, kwargs)
     fresh = _overwrites(plain, theirs)
     fast(*args, **kwargs)
     given = [lambda g=g: copies(g) if fresh else g for g in ((args, kwargs), theirs)]

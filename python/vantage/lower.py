@@ -168,23 +168,6 @@ def join(values, layout):
     return jax.tree.unflatten(layout.tree, leaves)
 
 
-def jitted(function, given, static):
-    """jax.jit's program of the function, and its arguments. What cannot be traced (strings, functions, static values)
-    is part of the program, as in lower()."""
-    import jax
-    if hasattr(function, "lower"):
-        return function, given
-    values, layout = split(*given, *static)
-    if not layout.fixed:
-        return jax.jit(function), given
-
-    def flat(*leaves):
-        args, kwargs = join(leaves, layout)
-        return function(*args, **kwargs)
-
-    return jax.jit(flat), (tuple(values), {})
-
-
 def as_results(results, known):
     """Of the program's results, those of the function: in its tree, keys as keys."""
     import jax

@@ -1,9 +1,9 @@
 """tune, save and load: a function, and the program that was found for it.
 
 A call of a tuned function runs its program if the arrays are like those that it was tuned for (types, shapes, trees,
-static values). Otherwise it runs the function itself, and says so once. Before a program is used, its results are
-compared with the function's own on the caller's arguments. The yardstick is how far the compiler's own program is from
-the function, which another version of the same compiler compiled.
+static values). Otherwise it is one of jax.jit's (jitted.py), and that is said once. Before a program is used, its
+results are compared with the function's own on the caller's arguments. The yardstick is how far the compiler's own
+program is from the function, which another version of the same compiler compiled.
 
 Results are kept (kept.py). The next process that asks for the same does not search.
 """
@@ -17,7 +17,8 @@ import warnings
 
 from . import grafted, kept, programs
 from .called import called, copies
-from .lower import as_results, jitted, lower, refuse_changing, split, statics
+from .jitted import Jitted
+from .lower import as_results, lower, refuse_changing, split, statics
 from .native import refuse_type
 from .place import as_bound, at_home, by_rows, here
 from .programs import Refused
@@ -30,28 +31,12 @@ WRITTEN = 1 << 30  # bytes of arguments at most that a search is given: it makes
 NEEDED = "xla_cpu_multi_thread_eigen", "xla_cpu_enable_fast_min_max"  # by both programs: schemas/codegen.def
 
 
-def _jitted_alike(function, args, kwargs, known, static):
-    """The function, but jitted for calls like this one, of which a program could be made."""
-    if hasattr(function, "lower"):
-        return function
-    import numpy
-    program, _ = jitted(function, (args, kwargs), static)
-
-    @functools.wraps(function, updated=())
-    def call(*args, **kwargs):
-        values, layout = split(args, kwargs, *static)
-        if layout != known.layout or any(numpy.shape(x) != shape for x, (shape, _) in zip(values, known.inputs)):
-            return function(*args, **kwargs)
-        return program(*values) if layout.fixed else program(*args, **kwargs)
-
-    return call
-
-
 class Tuned:
     """A function and, where there is one, the program found for it. Made by tune() and load()."""
 
     def __init__(self, function, report, call=None, lowered=None, static=((), ()), folder=None, executable=None):
         self.function, self.report, self.folder = function, report, folder
+        self._jitted = Jitted(function, static)
         self._call, self._static, self._said = call, static, False
         self._lowered, self._quick = lowered, quick(call, lowered, executable) if call else None
         if function is not None:
@@ -81,7 +66,7 @@ class Tuned:
         for x, (shape, dtype) in zip(values, known.inputs):
             a = _memory(x, shape, dtype)
             if a is None:
-                return self._plain(args, kwargs, None if _traced(x) else _unlike(x, shape, dtype))
+                return self._plain(args, kwargs, _unlike(x, shape, dtype))
             arrays.append(a)
         return as_results(as_bound(self._call([a[0] for a in arrays]), values), known)
 
@@ -90,8 +75,8 @@ class Tuned:
             raise Refused(f"this function was loaded without its original, and cannot take {why}")
         if why and not self._said:
             self._said = True
-            warnings.warn(f"vantage: {why}: such calls go to the function as it was", stacklevel=3)
-        return self.function(*args, **kwargs)
+            warnings.warn(f"vantage: {why}: such calls go to jax.jit's program", stacklevel=3)
+        return self._jitted(*args, **kwargs)
 
 
 def _traced(x):
@@ -101,6 +86,8 @@ def _traced(x):
 
 def _unlike(x, shape, dtype):
     """In what this is not the array that the program takes."""
+    if _traced(x):
+        return "values that JAX traces (jit, grad, vmap and the like)"
     given = f"{getattr(x, 'dtype', type(x).__name__)}{list(getattr(x, 'shape', ()))}"
     return f"{given} for {dtype}{list(shape)}" if at_home(x) else f"{given} on another device"
 
@@ -244,8 +231,8 @@ def _time_calls(result, fast, args, kwargs, static, by):
 
 def tune(function, *args, budget=300, seconds=None, space=None, objective=None, cores=None, static_argnums=(),
          static_argnames=(), cache=True, progress=programs.show, search_options=(), **kwargs):
-    """A callable with the function's signature that is faster on arguments like these. Where nothing faster was found
-    it is the function, jitted for such arguments; where no program can be made of it, the function as it is.
+    """A callable with the function's signature that is faster on arguments like these. Where nothing faster was found,
+    or nothing could be tuned, it is the function, jitted; where no program can be made of it, the function as it is.
 
     The search runs the program on these very arguments, up to a GiB of them: which branches are taken, and how often
     loops turn, may hang on them.
@@ -274,7 +261,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         result = _found(lowered, folder, budget, seconds, values, progress=progress, **how)
         report = Report(kept.verdict(result)["sentence"], result, folder / "tuned" / "report.html")
         if not report.tuned:
-            return Tuned(_jitted_alike(function, args, kwargs, lowered, static), report, static=static)
+            return Tuned(function, report, static=static)
         call, default = _open(folder / "tuned", lowered), _open_default(folder / "tuned", lowered)
         _check(call, default, function, args, kwargs, lowered, static)
     except Refused as why:
@@ -329,5 +316,5 @@ def load(path, function=None):
     except Refused as why:
         if function is None:
             raise
-        warnings.warn(f"vantage: {why}; calls go to the function as it was", stacklevel=2)
+        warnings.warn(f"vantage: {why}; calls go to jax.jit's program", stacklevel=2)
         return Tuned(function, Report(f"Nothing is tuned here: {why}"), static=static)
