@@ -67,10 +67,11 @@ def through(function, args, kwargs):
 
 
 @contextlib.contextmanager
-def found(searches=None, gain=True):
+def found(searches=None, gain=True, slower=lambda cost: False):
     """Within this tune() does not search: it finds each program as it is, and calls that a gain, or no gain. Its cache
-    is new. What each search was asked for is added to `searches`."""
-    real, cache, last = (inside.lower, inside._search), os.environ.get("XDG_CACHE_HOME"), []
+    is new. What each search was asked for is added to `searches`. `slower` says of what calls cost whether they are
+    surely slower than jax.jit's, as many of such small functions are."""
+    real, cache, last = (inside.lower, inside._search, inside.surely_slower), os.environ.get("XDG_CACHE_HOME"), []
 
     def seen(*args, **kwargs):
         last[:] = [real[0](*args, **kwargs)]
@@ -86,11 +87,12 @@ def found(searches=None, gain=True):
         return {"verdict": {"tuned": gain, "sentence": "Found as it is.", "quantity": "seconds"}, "asked": budget}
 
     with tempfile.TemporaryDirectory() as folder:
-        inside.lower, inside._search, os.environ["XDG_CACHE_HOME"] = seen, search, folder
+        inside.lower, inside._search, inside.surely_slower = seen, search, slower
+        os.environ["XDG_CACHE_HOME"] = folder
         try:
             yield pathlib.Path(folder)
         finally:
-            inside.lower, inside._search = real
+            inside.lower, inside._search, inside.surely_slower = real
             os.environ.pop("XDG_CACHE_HOME")
             if cache is not None:
                 os.environ["XDG_CACHE_HOME"] = cache

@@ -10,6 +10,7 @@ from unittest import mock
 
 from door import end, f32, found, inside, jax, jnp, lower, np, same, say, vantage
 from vantage import kept, native, night, programs, quick
+from vantage.called import surely_slower
 from vantage.lower import alike, statics
 
 
@@ -144,6 +145,26 @@ def check_unfound():
         check("what is jitted stays so", vantage.tune(step, f32(3), progress=None).function is step)
 
 
+def check_slower():
+    """A program that is surely slower for its caller is not used, and the report says how sure that is."""
+    for calls, lost, ratio, wanted in ((21, 21, 1.3, True), (10, 10, 1.3, True), (9, 9, 1.3, False),
+                                       (21, 18, 1.1, True), (21, 17, 1.1, False), (21, 21, 1.01, False)):
+        cost = {"calls": calls, "slower": lost, "ratio": ratio}
+        check(f"slower in {lost} of {calls} turns, {ratio} times", surely_slower(cost) == wanted)
+    way = lambda a, how: getattr(jnp, how)(a)  # noqa: E731
+    with found(slower=surely_slower):
+        fast = vantage.tune(way, f32(3), "sin", progress=None)  # by the long way, in ten times the time
+        again = vantage.tune(way, f32(3), "sin", progress=None)
+        with mock.patch.object(os, "sched_getaffinity", lambda process: {0, 1}):
+            one = vantage.tune(way, f32(3), "sin", cores=1, progress=None)
+    for each in fast, again:
+        check("what is slower is not used", not each.tuned and not each.report.tuned and
+              same(each(f32(3), "sin"), jnp.sin(f32(3))), repr(each.report))
+        check("... and that is said", "turns, so a call is one of jax.jit's" in repr(each.report), repr(each.report))
+    check("... once it was found out", fast.report.called == again.report.called)
+    check("for fewer cores than jax.jit uses it is", one.tuned, repr(one.report))
+
+
 def check_asis():
     """What jax.jit makes no program of runs as it is, and says so once; errors are the function's own."""
     for name, function, args in (("a branch", lambda a: a if a.sum() > 0 else -a, (f32(3),)),
@@ -276,4 +297,5 @@ for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, c
     with found():
         look()
 check_unfound()
+check_slower()
 end()

@@ -16,7 +16,7 @@ import shutil
 import warnings
 
 from . import grafted, kept, programs
-from .called import called, copies
+from .called import called, copies, surely_slower
 from .jitted import Jitted
 from .lower import as_results, lower, refuse_changing, split, statics
 from .native import refuse_type
@@ -224,7 +224,7 @@ def _time_calls(result, fast, args, kwargs, static, by):
     """Adds what calls cost to the result, which holds without that: where they cannot be timed, nothing is said."""
     result.pop("called", None)
     try:
-        result["called"] = {**called(fast, args, kwargs, static), "by": by}
+        result["called"] = {**called(fast, args, kwargs, static), **by}
     except Exception as why:  # the function is the caller's, and so are its errors
         warnings.warn(f"vantage: calls of jax.jit's and of the tuned program could not be timed: {why}", stacklevel=3)
 
@@ -253,7 +253,8 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         values, _ = split(args, kwargs, *static)
         refuse_changing(lowered.layout)
         _refuse_uncalled(values, lowered)
-        how = {"space": space, "objective": objective, "cores": cores or len(os.sched_getaffinity(0)),
+        mine = len(os.sched_getaffinity(0))
+        how = {"space": space, "objective": objective, "cores": cores or mine,
                "extra": list(map(str, search_options))}
         folder = kept.folder_of(lowered, how)
         if not cache:
@@ -273,18 +274,21 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
     executable = grafted.chosen(folder / "tuned", lowered, call, default, args, kwargs, progress)
     del default  # and its memory
     fast = Tuned(function, report, call, lowered, static, folder / "tuned", executable)
-    by = "jaxlib" if executable else "plugin"
-    if result.get("called", {}).get("by") != by and kept.verdict(result).get("quantity") == "seconds":
+    by = {"by": "jaxlib" if executable else "plugin", "jaxlib": grafted.version()}
+    if not by.items() <= result.get("called", {}).items() and kept.verdict(result).get("quantity") == "seconds":
         _time_calls(result, fast, args, kwargs, static, by)
         kept.keep(folder, result)
     report.called = result.get("called")
+    if report.called and how["cores"] >= mine and surely_slower(report.called):  # of fewer cores this says nothing
+        report.tuned, report.kept_out = False, True
+        return Tuned(function, report, static=static)
     return fast
 
 
 def save(tuned, path):
     """Writes a folder that load() reads: the program, what it takes and gives, the page."""
     if not tuned.tuned:
-        raise Refused(f"there is nothing to save. {tuned.report.sentence}")
+        raise Refused(f"there is nothing to save. {tuned.report.says()}")
     path = pathlib.Path(path)
     try:
         meta = pickle.dumps((tuned._lowered, tuned._static))
