@@ -98,7 +98,7 @@ def check_others():
 
     for static, n in (((), ()), 2.0), (((1,), ("n",)), 2):
         fast = through(f, (f32(8), n), {})
-        fast._jitted.static = static
+        fast.jitted.static = static
         runs.clear()
         got = [quiet(fast, f32(k), n)[0] for k in (9, 9, 10, 9)]
         check(f"other shapes are jitted, static: {static}", len(runs) == 2 and
@@ -161,10 +161,10 @@ def check_called():
     for name, function in (("plain", lambda a: a + 1), ("jitted", jax.jit(lambda a: a + 1)),
                            ("donated", jax.jit(lambda a: a + 1, donate_argnums=0))):
         fast, given = through(function, (f32(8),), {}), f32(8)
-        cost = called(fast, (given,), {}, ((), ()))
+        cost = called(fast, (given,), {})
         check(f"what calls cost, {name}", cost["tuned"] > 0 and cost["jit"] > 0 and cost["calls"] >= 2, str(cost))
         check(f"... and the argument is still there, {name}", not given.is_deleted() and same(given, f32(8)))
-        inside._check(fast._call, fast._call, function, (given,), {}, fast._lowered, ((), ()))
+        inside._check(fast._call, fast._call, fast.jitted, (given,), {}, fast._lowered)
         check(f"... after numbers were compared, too, {name}", not given.is_deleted())
     report = inside.Report("Less.", {"called": {"tuned": 2e-3, "jit": 1e-3, "calls": 9}})
     check("the report says who is the better one", "jax.jit's is the better one" in repr(report), repr(report))

@@ -8,8 +8,8 @@ import warnings
 import weakref
 from unittest import mock
 
-from door import end, f32, found, inside, jax, jnp, lower, np, same, say, vantage
-from vantage import kept, native, night, programs, quick
+from door import end, f32, found, inside, jax, jnp, lower, np, same, say, through, vantage
+from vantage import kept, native, night, programs, quick, yardstick
 from vantage.called import surely_slower
 from vantage.lower import alike, statics
 
@@ -31,17 +31,10 @@ def check_timed():
         fast = vantage.tune(function, *args, progress=None, **static)
         check(f"tuned for {name}", fast.tuned and same(fast(*args), function(*args)), fast.report.sentence)
         check("... with what calls cost", fast.report.called and fast.report.called["jit"] > 0, repr(fast.report))
-    calls = []
-
-    def moody(a):
-        calls.append(a)
-        if len(calls) > 2:
-            raise OSError("not again")
-        return a + 1
-
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as heard, mock.patch.object(inside, "called",
+                                                                          side_effect=OSError("not again")):
         warnings.simplefilter("always")
-        fast = vantage.tune(moody, f32(3), progress=None)
+        fast = vantage.tune(lambda a: a + 1, f32(3), progress=None)
     check("a function that fails when it is timed", fast.tuned and same(fast(f32(3)), f32(3) + 1))
     check("... and that is said", ["not again" in str(w.message) for w in heard] == [True], str(heard))
 
@@ -143,6 +136,56 @@ def check_unfound():
     with found(gain=False):
         step = jax.jit(new())
         check("what is jitted stays so", vantage.tune(step, f32(3), progress=None).function is step)
+
+
+def check_yardstick():
+    """As much is allowed as three times what the function's own results move, where its arguments do in the last
+    place; a wrong program is refused."""
+    want = np.linspace(1, 2, 16, dtype=np.float32)
+    tokens = np.arange(16)
+    one, three, four = (np.where(tokens < n, 99, tokens) for n in (1, 3, 4))
+    off = lambda far: want + np.float32(far)  # noqa: E731
+    for name, w, ours, moves, allowed in (
+            ("what rounding does", want, off(3e-6), [want, want], True),
+            ("more than that", want, off(1e-3), [want, want], False),
+            ("... where the function moves as much", want, off(1e-3), [want, off(-7e-4)], True),
+            ("... where it moves less", want, off(1e-3), [off(1e-4), off(3e-4)], False),
+            ("one integer of 16", tokens, one, [tokens, tokens], False),
+            ("... where the function's own change", tokens, one, [tokens, one], True),
+            ("three of 16, where one changes", tokens, three, [one, tokens], True),
+            ("four of 16, where one changes", tokens, four, [one, tokens], False),
+            ("half a number, where all move so far", want, off(0.5), [off(0.4), off(0.4)], False),
+            ("all integers, where all change", tokens, tokens + 1, [tokens + 2] * 2, False),
+            ("no number", want, want * np.float32("nan"), [want, want * np.float32("nan")], False)):
+        said = [f"{far}, {others}" for _, far, others in yardstick.apart([w], [ours], [w], lambda run: [moves[run]])]
+        check(f"{name}: {'allowed' if allowed else 'refused'}", bool(said) != allowed, str(said))
+    said = list(yardstick.apart([tokens], [one], [tokens]))
+    check("integers are counted", said == [(0, "in 1 of 16 integers", "the compiler's own in 0 of 16 integers")],
+          str(said))
+    for dtype in (jnp.float32, jnp.bfloat16, np.float64, np.complex64):
+        x = np.asarray([0.0, 1.0, 0.3, -7.25, np.inf, 3.0], dtype)
+        a, b = yardstick.moved(x, 0), yardstick.moved(x, 0)
+        with np.errstate(all="ignore"):
+            most = np.nanmax(np.abs(np.asarray(a - x, np.complex128)))
+        check(f"numbers of {np.dtype(dtype)} are moved, but for whole ones", same(a, b) and
+              list(a == x) == [True, True, False, False, True, True] and 0 < most < 16 * jnp.finfo(dtype).eps, str(a))
+
+
+def check_magnified():
+    """A function that magnifies rounding is not refused for it, and a program that computes something else is."""
+    def logistic(x):
+        return jax.lax.fori_loop(0, 16, lambda i, y: 3.9 * y * (1 - y), x)  # what is off grows a thousandfold
+
+    x = jnp.float32([0.3, 0.41, 0.77])
+    for name, other, allowed in (("off by rounding", lambda x: logistic(x * (1 + 2e-7)), True),
+                                 ("another function", lambda x: jnp.sin(x), False)):
+        fast, wrong = through(lambda x: logistic(x), (x,), {}), through(other, (x,), {})
+        try:
+            inside._check(wrong._call, fast._call, fast.jitted, (x,), {}, fast._lowered)
+            why = ""
+        except vantage.Refused as refused:
+            why = str(refused)
+        check(f"{name}, magnified", bool(why) != allowed, why)
 
 
 def check_slower():
@@ -297,5 +340,7 @@ for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, c
     with found():
         look()
 check_unfound()
+check_yardstick()
+check_magnified()
 check_slower()
 end()

@@ -12,8 +12,6 @@ import math
 import statistics
 import time
 
-from .jitted import Jitted
-
 ROUNDS, SECONDS = 21, 3.0  # at most; two rounds in any case
 FEWEST, LONGEST = 10, 60.0 # rounds that can say what is slower, and seconds that these may take
 CHANCE, WORSE = 1e-3, 1.02
@@ -62,10 +60,10 @@ def surely_slower(cost):
     return chance < CHANCE and cost["ratio"] >= WORSE
 
 
-def called(fast, args, kwargs, static):
+def called(fast, args, kwargs):
     """Of calls of each the median seconds, the number, in how many turns the tuned one was slower, and the median of
     its share in jax.jit's: {"tuned": s, "jit": s, "calls": n, "slower": n, "ratio": r}."""
-    plain, theirs = Jitted(fast.function, static).way(args, kwargs)
+    plain, theirs = fast.jitted.way(args, kwargs)
     fresh = _overwrites(plain, theirs)
     fast(*args, **kwargs)
     given = [lambda g=g: copies(g) if fresh else g for g in ((args, kwargs), theirs)]

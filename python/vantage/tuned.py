@@ -3,7 +3,7 @@
 A call of a tuned function runs its program if the arrays are like those that it was tuned for (types, shapes, trees,
 static values). Otherwise it is one of jax.jit's (jitted.py), and that is said once. Before a program is used, its
 results are compared with the function's own on the caller's arguments. The yardstick is how far the compiler's own
-program is from the function, which another version of the same compiler compiled.
+program is from the function, which another version of the same compiler compiled (yardstick.py).
 
 Results are kept (kept.py). The next process that asks for the same does not search.
 """
@@ -18,13 +18,13 @@ import warnings
 from . import grafted, kept, programs
 from .called import called, copies, surely_slower
 from .jitted import Jitted
-from .lower import as_results, lower, refuse_changing, split, statics
+from .lower import as_results, is_weak, join, lower, refuse_changing, split, statics
 from .native import refuse_type
 from .place import as_bound, at_home, by_rows, here
 from .programs import Refused
 from .quick import NO, quick
 from .report import Report
-from .yardstick import apart
+from .yardstick import apart, moved
 
 
 WRITTEN = 1 << 30  # bytes of arguments at most that a search is given: it makes up more by itself
@@ -34,10 +34,10 @@ NEEDED = "xla_cpu_multi_thread_eigen", "xla_cpu_enable_fast_min_max"  # by both 
 class Tuned:
     """A function and, where there is one, the program found for it. Made by tune() and load()."""
 
-    def __init__(self, function, report, call=None, lowered=None, static=((), ()), folder=None, executable=None):
+    def __init__(self, function, report, call=None, lowered=None, jitted=None, folder=None, executable=None):
         self.function, self.report, self.folder = function, report, folder
-        self._jitted = Jitted(function, static)
-        self._call, self._static, self._said = call, static, False
+        self.jitted = jitted or Jitted(function)
+        self._call, self._static, self._said = call, self.jitted.static, False
         self._lowered, self._quick = lowered, quick(call, lowered, executable) if call else None
         if function is not None:
             functools.update_wrapper(self, function, updated=())
@@ -76,7 +76,7 @@ class Tuned:
         if why and not self._said:
             self._said = True
             warnings.warn(f"vantage: {why}: such calls go to jax.jit's program", stacklevel=3)
-        return self._jitted(*args, **kwargs)
+        return self.jitted(*args, **kwargs)
 
 
 def _traced(x):
@@ -141,17 +141,26 @@ def _leaves(x):
             for a in map(jax.numpy.asarray, jax.tree.leaves(x))]
 
 
-def _check(call, default, function, args, kwargs, known, static):
+def _again(jitted, values, known, run):
+    """The function's results on its arguments moved in the last place. Types that give way cannot be made, and stay."""
+    import jax
+    import numpy
+    values = [x if is_weak(x) else jax.numpy.asarray(moved(numpy.asarray(x).astype(jax.numpy.dtype(dtype)), run))
+              for x, (_, dtype) in zip(values, known.inputs)]
+    args, kwargs = copies(join(values, known.layout))
+    return _leaves(jitted(*args, **kwargs))
+
+
+def _check(call, default, jitted, args, kwargs, known):
     """Refuses a program whose results are not the function's, on these arguments."""
     import numpy
-    values, _ = split(args, kwargs, *static)
+    values, _ = split(args, kwargs, *jitted.static)
     arrays = [_memory(x, *a) for x, a in zip(values, known.inputs)]
     mine = copies((args, kwargs))  # what is jitted, or calls what is, may overwrite its arguments
-    want = _leaves(function(*mine[0], **mine[1]))
+    want = _leaves(jitted(*mine[0], **mine[1]))
     ours, own = ([numpy.array(r) for r in c([a[0] for a in arrays])] for c in (call, default))
-    for i, far, yard in apart(want, ours, own):
-        raise Refused(f"result {i} of the tuned program is {far:.3g} from the function's, the compiler's own "
-                      f"{yard:.3g}")
+    for i, far, others in apart(want, ours, own, lambda run: _again(jitted, values, known, run)):
+        raise Refused(f"result {i} of the tuned program differs from the function's {far}, {others}")
 
 
 def _given(values, known, path, extra):
@@ -220,11 +229,11 @@ def _open_default(folder, known):
     return Call((folder / "default.pb").read_bytes(), known.inputs, known.outputs, _options(folder, NEEDED))
 
 
-def _time_calls(result, fast, args, kwargs, static, by):
+def _time_calls(result, fast, args, kwargs, by):
     """Adds what calls cost to the result, which holds without that: where they cannot be timed, nothing is said."""
     result.pop("called", None)
     try:
-        result["called"] = {**called(fast, args, kwargs, static), **by}
+        result["called"] = {**called(fast, args, kwargs), **by}
     except Exception as why:  # the function is the caller's, and so are its errors
         warnings.warn(f"vantage: calls of jax.jit's and of the tuned program could not be timed: {why}", stacklevel=3)
 
@@ -246,6 +255,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
     `progress` takes lines of text; None: silence. `search_options` go to the program `search` as they are.
     """
     static = statics(function, static_argnums, static_argnames)
+    jitted = Jitted(function, static)
     try:
         lowered = lower(function, args, kwargs, *static)
         if lowered.foreign:
@@ -262,26 +272,26 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         result = _found(lowered, folder, budget, seconds, values, progress=progress, **how)
         report = Report(kept.verdict(result)["sentence"], result, folder / "tuned" / "report.html")
         if not report.tuned:
-            return Tuned(function, report, static=static)
+            return Tuned(function, report, jitted=jitted)
         call, default = _open(folder / "tuned", lowered), _open_default(folder / "tuned", lowered)
-        _check(call, default, function, args, kwargs, lowered, static)
+        _check(call, default, jitted, args, kwargs, lowered)
     except Refused as why:
         report = Report(f"Nothing was tuned: {why}")
         if progress:
             progress(f"vantage: {report.sentence}")
-        return Tuned(function, report, static=static)
+        return Tuned(function, report, jitted=jitted)
     lowered.module = b""
     executable = grafted.chosen(folder / "tuned", lowered, call, default, args, kwargs, progress)
     del default  # and its memory
-    fast = Tuned(function, report, call, lowered, static, folder / "tuned", executable)
+    fast = Tuned(function, report, call, lowered, jitted, folder / "tuned", executable)
     by = {"by": "jaxlib" if executable else "plugin", "jaxlib": grafted.version()}
     if not by.items() <= result.get("called", {}).items() and kept.verdict(result).get("quantity") == "seconds":
-        _time_calls(result, fast, args, kwargs, static, by)
+        _time_calls(result, fast, args, kwargs, by)
         kept.keep(folder, result)
     report.called = result.get("called")
     if report.called and how["cores"] >= mine and surely_slower(report.called):  # of fewer cores this says nothing
         report.tuned, report.kept_out = False, True
-        return Tuned(function, report, static=static)
+        return Tuned(function, report, jitted=jitted)
     return fast
 
 
@@ -311,14 +321,15 @@ def load(path, function=None):
     except (OSError, ValueError, EOFError, pickle.UnpicklingError) as e:
         raise Refused(f"{path} holds no saved function: {e}") from e
     report = Report(kept.verdict(about["result"])["sentence"], about["result"], path / "report.html")
+    jitted = Jitted(function, static)
     try:
         here = kept.machine()
         for k, v in about["machine"].items():
             if here[k] != v:
                 raise Refused(f"it was tuned for another {k}: {v}, here: {here[k]}")
-        return Tuned(function, report, _open(path, lowered), lowered, static, path, grafted.kept(path, lowered))
+        return Tuned(function, report, _open(path, lowered), lowered, jitted, path, grafted.kept(path, lowered))
     except Refused as why:
         if function is None:
             raise
         warnings.warn(f"vantage: {why}; calls go to jax.jit's program", stacklevel=2)
-        return Tuned(function, Report(f"Nothing is tuned here: {why}"), static=static)
+        return Tuned(function, Report(f"Nothing is tuned here: {why}"), jitted=jitted)
