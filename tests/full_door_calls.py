@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Calls of tuned functions that take the short way, and calls that must not: other types, shapes, trees and devices,
 types that give way to others', arrays that are gone, values that JAX traces, several threads, memory written anew."""
+import subprocess
+import sys
 import threading
 import warnings
 
-from door import end, f32, inside, jax, jnp, np, same, say, through
+from door import ROOT, end, f32, inside, jax, jnp, np, same, say, through
 from jax.experimental.layout import Format, Layout
 from vantage import quick
 from vantage.called import called
@@ -119,7 +121,26 @@ def check_traced():
             fast(f32(8))
 
 
+GONE = """
+import sys
+from door import end, f32, inside, through
+import jax
+lend = jax.jit(lambda a: a + 1, donate_argnums=0)
+for n in (8, 600):
+    for quick in (True, False):
+        for away in (lend, lambda a: a.delete()):
+            fast, given = through(lambda a: a * 2, (f32(n, n),), {}), f32(n, n)
+            fast._quick = quick and fast._quick
+            away(given)
+            try:
+                fast(given)
+            except RuntimeError as e:
+                print("deleted" in str(e))
+"""
+
+
 def check_gone():
+    """An array that was deleted, or given away, is an error, also where asking how it lies would end the process."""
     fast, given = through(lambda a: a + 1, (f32(8),), {}), f32(8)
     fast(given)
     given.delete()
@@ -128,6 +149,9 @@ def check_gone():
         check("an array that was deleted", False, "no error")
     except RuntimeError as e:
         check("an array that was deleted", "deleted" in str(e), str(e))
+    done = subprocess.run([sys.executable, "-c", GONE], text=True, capture_output=True, cwd=ROOT / "tests")
+    check("matrices that were given away", done.stdout.split() == ["True"] * 8,
+          f"status {done.returncode}: {done.stdout} {done.stderr[-300:]}")
 
 
 def check_memory():

@@ -13,7 +13,9 @@ def rows(rank):
 
 
 def layout(x):
-    """That of an array of JAX."""
+    """That of an array of JAX. Asked of one whose memory was given away, jaxlib would end the process."""
+    if x.is_deleted():
+        raise RuntimeError(f"an argument was deleted or donated before: {x.aval.str_short()}")
     try:
         return str(x._pjrt_layout)
     except AttributeError:  # another version of JAX
