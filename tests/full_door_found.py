@@ -3,12 +3,14 @@
 import gc
 import os
 import pathlib
+import subprocess
+import sys
 import types
 import warnings
 import weakref
 from unittest import mock
 
-from door import end, f32, found, inside, jax, jnp, lower, np, same, say, through, vantage
+from door import ROOT, end, f32, found, inside, jax, jnp, lower, np, same, say, through, vantage
 from vantage import kept, native, night, programs, quick, yardstick
 from vantage.called import surely_slower
 from vantage.lower import alike, statics
@@ -318,6 +320,41 @@ def check_uncalled():
             check("an empty signature", "no saved function" in str(why), str(why))
 
 
+SAVES = """
+import sys, warnings
+from door import f32, found, jax, vantage
+class Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+jax.tree_util.register_pytree_node(Pair, lambda p: ((p.a, p.b), None), lambda _, ab: Pair(*ab))
+with found(), warnings.catch_warnings(record=True) as heard:
+    warnings.simplefilter("always")
+    fast = vantage.tune(lambda p: p.a + p.b, Pair(f32(3), f32(3)), progress=None)
+    vantage.save(fast, sys.argv[1])
+    print([str(w.message) for w in heard])
+    vantage.load(sys.argv[1])(Pair(f32(3), f32(3)))
+"""
+
+
+def check_classes():
+    """A function of another script's classes is not loaded, in a sentence, and save() has said so."""
+    with found() as folder:
+        done = subprocess.run([sys.executable, "-c", SAVES, folder / "saved"], text=True, capture_output=True,
+                              cwd=ROOT / "tests")
+        check("save() tells of classes of a script", "into a module" in done.stdout and not done.returncode,
+              done.stdout + done.stderr[-300:])
+        try:
+            vantage.load(folder / "saved")
+            check("a class that is not here", False, "it was found")
+        except vantage.Refused as why:
+            check("a class that is not here", "Pair" in str(why), str(why))
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            fast = vantage.load(folder / "saved", jnp.sin)
+        check("... leaves the function", not fast.tuned and same(fast(f32(3)), jnp.sin(f32(3))) and
+              ["Pair" in str(w.message) for w in heard] == [True], str(heard))
+
+
 def check_rows():
     """Results lie row by row in the program that is searched, also where JAX's export has them otherwise."""
     made = lower(lambda a: (a.T, a.reshape(2, 3, 4).transpose(2, 0, 1), a[0, 0], a), (f32(6, 4),), {})
@@ -340,6 +377,7 @@ for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, c
     with found():
         look()
 check_unfound()
+check_classes()
 check_yardstick()
 check_magnified()
 check_slower()

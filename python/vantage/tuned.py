@@ -304,9 +304,20 @@ def save(tuned, path):
         meta = pickle.dumps((tuned._lowered, tuned._static))
     except Exception as e:
         raise Refused(f"what this function takes or gives cannot be written down: {e}") from e
+    if b"__main__" in meta:
+        warnings.warn("vantage: what this function takes or gives is of classes of this script (__main__), and only a "
+                      "script that has them, too, can load it: put them into a module", stacklevel=2)
     shutil.copytree(tuned.folder, path, dirs_exist_ok=True)
     (path / "signature.pickle").write_bytes(meta)
     (path / "python.json").write_text(json.dumps({"machine": kept.machine(), "result": tuned.report.result}))
+
+
+def _untuned(function, why, jitted=None):
+    """What load() gives where the program cannot be used."""
+    if function is None:
+        raise Refused(str(why))
+    warnings.warn(f"vantage: {why}; calls go to jax.jit's program", stacklevel=3)
+    return Tuned(function, Report(f"Nothing is tuned here: {why}"), jitted=jitted)
 
 
 def load(path, function=None):
@@ -320,6 +331,8 @@ def load(path, function=None):
         lowered, static = pickle.loads((path / "signature.pickle").read_bytes())
     except (OSError, ValueError, EOFError, pickle.UnpicklingError) as e:
         raise Refused(f"{path} holds no saved function: {e}") from e
+    except (AttributeError, ImportError) as e:
+        return _untuned(function, f"what it takes or gives is of a class that is not here: {e}")
     report = Report(kept.verdict(about["result"])["sentence"], about["result"], path / "report.html")
     jitted = Jitted(function, static)
     try:
@@ -329,7 +342,4 @@ def load(path, function=None):
                 raise Refused(f"it was tuned for another {k}: {v}, here: {here[k]}")
         return Tuned(function, report, _open(path, lowered), lowered, jitted, path, grafted.kept(path, lowered))
     except Refused as why:
-        if function is None:
-            raise
-        warnings.warn(f"vantage: {why}; calls go to jax.jit's program", stacklevel=2)
-        return Tuned(function, Report(f"Nothing is tuned here: {why}"), jitted=jitted)
+        return _untuned(function, why, jitted)
