@@ -245,6 +245,16 @@ def check_statics():
             warnings.simplefilter("error")
             good = fast.tuned and same(fast(*other, **kwargs), f(*other, **kwargs))
         check(f"static {name}", good, fast.report.sentence)
+    for name, static in (("by name", {"static_argnames": "n"}), ("by number", {"static_argnums": 2})):
+        step = jax.jit(f, **static)
+        fast = vantage.tune(step, a, b, n=3, progress=None)
+        check(f"what is static to jax.jit, {name}, is so here", fast.tuned and same(fast(a, b, n=3), f(a, b, 3)) and
+              same(fast(a, b, 3), f(a, b, 3)), fast.report.sentence)
+    inner = jax.jit(lambda a, n: a * n, static_argnums=1)
+    for name, function in (("to a function inside", lambda a, n: inner(a, n)), ("as a shape", lambda a, n:
+                                                                              a.sum() + jnp.zeros(n))):
+        why = vantage.tune(function, a, 3, progress=None).report.sentence
+        check(f"static {name}: said how", "name it in static_argnames" in why.replace("static_argnums or ", ""), why)
     check("a function that does not tell its arguments", statics(max, -1, "x") == ((-1,), ("x",)))
     for static in ({"static_argnums": 2}, {"static_argnames": "n"}):
         try:

@@ -79,10 +79,13 @@ def is_value(x):
 
 
 def statics(function, places=(), names=()):
-    """Of the arguments that are named as static their numbers and their names: an argument may be named by either, and
-    passed as either. Numbers and names of no argument are ignored."""
+    """Of the arguments that are named as static, here or to jax.jit, their numbers and their names: an argument may be
+    named by either, and passed as either. Numbers and names of no argument are ignored."""
+    told = getattr(function, "_jit_info", None)  # not public: without it, they are to be named here
     places = {places} if isinstance(places, numbers.Integral) else set(places)
     names = {names} if isinstance(names, str) else set(names)
+    places |= set(getattr(told, "static_argnums", ()))
+    names |= set(getattr(told, "static_argnames", ()))
     try:
         known = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # a function that does not tell
@@ -190,6 +193,21 @@ def foreign(text):
             "program outside of JAX cannot do")
 
 
+FORM = "Non-hashable static arguments", "Shapes must be 1D sequences of concrete values"  # JAX's words for that
+
+
+def _refusal(e):
+    """What JAX says of a function that it makes no program of, as a sentence."""
+    import jax
+    first = str(e).splitlines()[0] if str(e) else type(e).__name__
+    decides = (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError,
+               jax.errors.TracerIntegerConversionError, jax.errors.NonConcreteBooleanIndexError)
+    if isinstance(e, decides) or first.startswith(FORM):
+        return Refused("an argument decides the program's form: name it in static_argnums or static_argnames "
+                       f"({first.split('. ')[0]})")
+    return Refused(f"JAX makes no program of it: {first}")
+
+
 def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
     """The program that JAX makes of the function for these arguments."""
     import jax
@@ -214,13 +232,8 @@ def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
         module = by_rows(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
     except Refused:
         raise
-    except (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError,
-            jax.errors.TracerIntegerConversionError, jax.errors.NonConcreteBooleanIndexError) as e:
-        first = str(e).splitlines()[0]
-        raise Refused("an argument decides the program's form: name it in static_argnums or static_argnames "
-                      f"({first})") from e
     except Exception as e:
-        raise Refused(f"JAX makes no program of it: {str(e).splitlines()[0] if str(e) else type(e).__name__}") from e
+        raise _refusal(e) from e
     like = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.args_info)]
     outputs = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.out_info)]
     text = lowered.as_text()
