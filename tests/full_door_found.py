@@ -84,6 +84,33 @@ def check_asked():
           kept._long_enough(half, None))
 
 
+def check_untried():
+    """A search that came to try nothing says so, and is not kept."""
+    part, none = {"evaluations": 3, "seconds": 2.5}, {"evaluations": 0, "seconds": 2.5}
+    for name, result, wanted in (("of two parts", {"first": none, "search": none}, True),
+                                 ("of one", {"search": none, "sites": 4}, True),
+                                 ("but the first part", {"first": part, "search": none}, False),
+                                 ("where there is nothing to try", {"search": none, "sites": 0}, False),
+                                 ("in less time than there was", {"search": none, "asked_seconds": 9}, False),
+                                 ("without a limit", {"search": none, "asked_seconds": None}, False),
+                                 ("before it was stopped", {"search": none, "asked": 0}, True),
+                                 ("of orders, which say nothing of this", {"sentence": "Less."}, False)):
+        result = {"asked": 9, "asked_seconds": 2.5, **result}
+        check(f"nothing was tried {name}: {wanted}", kept.untried(result) == wanted)
+    searches, step = [], lambda a: jnp.tanh(a) * 3
+    with found(searches, gain=False):
+        search = inside._search
+
+        def stopped(asked):
+            return lambda *args, **how: dict(search(*args, **how), search=none, first=none, sites=9, asked=asked)
+
+        for asked, words in ((9, "Nothing was tried in 2.5 s: give more seconds."), (0, "before the search was stop")):
+            inside._search = stopped(asked)
+            fast = vantage.tune(step, f32(3), budget=9, seconds=2.5, progress=None)
+            check("what tried nothing says so", words in fast.report.sentence, fast.report.sentence)
+        check("... and is not kept", len(searches) == 2)
+
+
 def check_fixed():
     """A value that is part of the program is another one if its type is, and may not change."""
     times = lambda a, n: a * n  # noqa: E731
@@ -387,6 +414,7 @@ for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, c
     with found():
         look()
 check_unfound()
+check_untried()
 check_classes()
 check_yardstick()
 check_magnified()

@@ -56,9 +56,21 @@ def verdict(result):
     return result.get("verdict") or result
 
 
+def _parts(result):
+    return [result[name] for name in ("first", "search") if name in result]
+
+
+def untried(result):
+    """Was the search ended, by time or by hand, before it tried the first change of those that there are?"""
+    parts, given = _parts(result), result.get("asked_seconds")
+    by_itself = result.get("asked") and (given is None or sum(part.get("seconds", 0) for part in parts) < given * 0.9)
+    tried = any(part.get("evaluations", 1) for part in parts)
+    return bool(parts) and not tried and not by_itself and result.get("sites") != 0 and not verdict(result).get("tuned")
+
+
 def _ended_by_time(result):
     """Did a search with a limit of time leave changes untried? One part or both parts of it may have."""
-    parts = [result[name] for name in ("first", "search") if name in result]
+    parts = _parts(result)
     return not parts or any(part.get("evaluations", 0) < result["asked"] for part in parts)
 
 
@@ -74,6 +86,8 @@ def result_in(folder, budget, seconds):
         kept = json.loads((folder / "result.json").read_text())
     except (OSError, ValueError):
         return None
+    if untried(kept):
+        return None
     if not verdict(kept).get("sentence"):
         return kept
     good = kept["asked"] >= budget and _long_enough(kept, seconds) and kept.get("models", learnt()) == learnt()
@@ -81,6 +95,9 @@ def result_in(folder, budget, seconds):
 
 
 def keep(folder, result):
+    """What a search came to try nothing of is no result."""
+    if untried(result):
+        return
     half = folder / "result.part"
     half.write_text(json.dumps(result))
     half.rename(folder / "result.json")

@@ -209,6 +209,15 @@ def _found(lowered, folder, budget, seconds, values, extra, **how):
     return result
 
 
+def _sentence(result, seconds):
+    """What the search says, unless that is about nothing."""
+    if not kept.untried(result):
+        return kept.verdict(result)["sentence"]
+    if not result["asked"]:
+        return "Nothing was tried before the search was stopped."
+    return f"Nothing was tried in {seconds:g} s: give more seconds."
+
+
 def _options(folder, needed=""):
     text = folder / "options.txt"
     lines = text.read_text().splitlines() if text.exists() else []
@@ -270,7 +279,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         if not cache:
             shutil.rmtree(folder, ignore_errors=True)
         result = _found(lowered, folder, budget, seconds, values, progress=progress, **how)
-        report = Report(kept.verdict(result)["sentence"], result, folder / "tuned" / "report.html")
+        report = Report(_sentence(result, seconds), result, folder / "tuned" / "report.html")
         if not report.tuned:
             return Tuned(function, report, jitted=jitted)
         call, default = _open(folder / "tuned", lowered), _open_default(folder / "tuned", lowered)
