@@ -83,8 +83,58 @@ static void a_length_of_the_run_is_left_alone(void)
 		}
 }
 
+static uint32_t subtractions(const struct buf *module)
+{
+	struct graph g = {0};
+	uint32_t n = 0;
+
+	CHECK(graph_parse(&g, module->data, module->len, "rewritten", NULL) == 0);
+	for (uint32_t v = 0; v < g.n_nodes; v++)
+		n += g.node[v].opcode == OP_SUBTRACT;
+	graph_release(&g);
+	return n;
+}
+
+/* Terms that are all -0 add up to -0, or to 0 if the sum begins with that: then the result is 0 - -x. */
+static void sums_have_the_sign_that_they_begin_with(void)
+{
+	static const struct {
+		const char *text;
+		uint32_t subtractions; /* by any choice */
+	} table[] = {{SUM("9,3", "0", "9", "1", "add"), 1}, {SUM("9,3", "-0.0", "9", "1", "add"), 0},
+		{SUM("9,3", "-inf", "9", "1", "most"), 0},
+		{"x = f32[9,30] parameter(0)\n z = f32[] constant(0)\n"
+		 " ROOT y = f32[9,27] reduce-window(x, z), window={size=1x4}, to_apply=add\n}\n", 1},
+		{"x = f32[9,30] parameter(0)\n z = f32[] constant(0)\n"
+		 " ROOT y = f32[6,12] reduce-window(x, z), window={size=4x19}, to_apply=add\n}\n", 1},
+		{"x = f32[9,30] parameter(0)\n z = f32[] constant(-0.0)\n"
+		 " ROOT y = f32[6,12] reduce-window(x, z), window={size=4x19}, to_apply=add\n}\n", 0}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct buf text = {0};
+		struct graph g;
+		struct err err = {0};
+		struct space *s = NULL;
+		buf_addf(&text, HEAD " %s", table[i].text);
+		if (CHECK(graph_parse(&g, text.data, text.len, "text", &err) == 0))
+			s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+		CHECK(s && s->n_sites == 1 && s->site[0].choices > 1);
+		for (uint8_t k = 1; s && s->n_sites && k < s->site[0].choices; k++) {
+			struct buf module = {0};
+			CHECK(s->ops->apply(s, &k, &module, &err) == 0);
+			if (!CHECK_INT(subtractions(&module), table[i].subtractions))
+				printf("\tby choice %d in\n%s", k, table[i].text);
+			buf_release(&module);
+		}
+		space_free(s);
+		graph_release(&g);
+		buf_release(&text);
+	}
+}
+
 int main(void)
 {
+	RUN(sums_have_the_sign_that_they_begin_with);
 	RUN(a_length_of_the_run_is_left_alone);
 	RUN(few_terms_side_by_side_are_taken_apart);
 	return test_done();

@@ -111,6 +111,7 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 {
 	const Hlo__HloInstructionProto *in = d->g->node[f->anchor].proto;
 	Hlo__HloInstructionProto *x = rule_padded(d, f->anchor);
+	uint32_t sums = 0;
 
 	(void)variant;
 	for (uint32_t i = 0; i < draft_rank(x); i++) {
@@ -119,7 +120,8 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 			.stride = rule_factor(w->stride), .dilation = rule_factor(w->window_dilation),
 			.count = in->shape->dimensions[i]};
 		x = strcmp(a.opcode, "add") == 0 ? sum_of(&a, x) : extreme_of(&a, x);
-		x = w->size > 1 ? draft_unary(d, "opt-barrier", x) : x;
+		if (w->size > 1) /* numbers none of which is -0 add up to none */
+			x = draft_unary(d, "opt-barrier", sums++ ? x : rule_begun(d, f->anchor, x));
 	}
 	return x;
 }

@@ -13,10 +13,29 @@
  *
  * Terms are combined in the order in which they lie, as the plain reduction would. From about sixteen terms on, as many
  * strides through memory cost what they save.
+ *
+ * A sum that begins with 0 is 0 where all terms are -0, and 1 by it is infinity, not minus infinity. XLA drops an
+ * addition of 0, which changes that sign alone. It does not drop 0 - -x, so that is what makes -0 a 0.
  */
+#include <math.h>
+#include <string.h>
+
 #include "space/rewrite/codes.h"
 
 static const char *const measures[] = {"terms", "out", "last", NULL};
+
+Hlo__HloInstructionProto *rule_begun(struct draft *d, uint32_t v, Hlo__HloInstructionProto *sum)
+{
+	int32_t t = sum->shape->element_type;
+	bool signs = t == DT_F32 || t == DT_F64 || t == DT_BF16 || t == DT_F16;
+	double first;
+
+	if (!signs || strcmp(rule_applied(d->g, v), "add") != 0 ||
+		!rule_constant(d->g, node_operands(d->g, v)[1], &first) || signbit(first))
+		return sum;
+	return draft_binary(d, "subtract", draft_filled(d, t, 0, sum->shape->dimensions, draft_rank(sum)),
+		draft_unary(d, "negate", sum));
+}
 
 static bool is_reduced(const Hlo__HloInstructionProto *in, int64_t dim)
 {
@@ -62,7 +81,7 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 		}
 	} while (i != UINT32_MAX);
 	sum = draft_reshape(d, sum, in->shape->dimensions, (uint32_t)in->shape->n_dimensions);
-	return sum;
+	return rule_begun(d, f->anchor, sum);
 }
 
 const struct rule_code few_terms_code = {.name = "few_terms", .measures = measures, .match = match, .write = write};

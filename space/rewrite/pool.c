@@ -73,7 +73,7 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 		for (i = rank; i-- > 0 && ++tap[i] == in->window->dimensions[i]->size;)
 			tap[i] = 0;
 	} while (i != UINT32_MAX);
-	return sum;
+	return rule_begun(d, f->anchor, sum);
 }
 
 const struct rule_code window_slices_code = {.name = "window_slices", .measures = measures, .match = match,

@@ -149,6 +149,8 @@ bool rule_is_sum(const struct graph *g, uint32_t v);
 const char *rule_combines(const struct graph *g, uint32_t v);
 /* The same of sums and extremes, if it starts from the neutral element. */
 const char *rule_applied(const struct graph *g, uint32_t v);
+/* few.c: a sum of the terms of node v, a reduction or a window, with the sign that it has there where it is 0. */
+Hlo__HloInstructionProto *rule_begun(struct draft *d, uint32_t v, Hlo__HloInstructionProto *sum);
 /* Reads the dimensions of a dot. False if rules do not understand it: operands and result must have one type. */
 bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out);
 /* The same for a product of numbers of 16 bits that is not rounded to these. */
