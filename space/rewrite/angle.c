@@ -9,8 +9,10 @@
  *
  * The polynomial's error is 2^-34 of the result. The cases at the edges are those of C: signs of zeros count, so they
  * are read from bits; infinities are taken for 2^1000, which is as good for any f32, and makes the ratio of two of them
- * 1; where both numbers are 0 their ratio is 0, by 2^-1000. Whether a denormal is taken for 0 depends on how the
- * compiler converts it.
+ * 1; where both numbers are 0 their ratio is 0, by 2^-1000.
+ *
+ * Denormals are the exception. XLA:CPU takes them for zeros when it converts numbers, so where y is one and x is 0, the
+ * angle is 0 here, and a quarter turn by the library.
  */
 #include <math.h>
 #include "space/rewrite/codes.h"

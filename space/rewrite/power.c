@@ -13,7 +13,8 @@
  *
  * A cube root is the power 1/3 of |x|, with the sign of x. One term less of the logarithm is enough for it.
  *
- * Whether a denormal is taken for 0 depends on how the compiler compares it, as with its own function.
+ * Denormals are the exception. XLA:CPU takes them for zeros when it converts or compares numbers, so where y is one,
+ * the power is 1 here, of a negative number, too, which has none. The root of one is 0. (XLA's own is -5.6e-16.)
  *
  * Where y is one number, the compiler does most of that before the program runs. Powers by few multiplications or a
  * root are left to it.

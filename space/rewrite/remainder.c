@@ -16,6 +16,9 @@
  *
  * The result has the sign of x, as in C, where it is 0, too. An infinite y is taken for 2^200, which is as good for any
  * f32. Of an infinite x, or by 0, infinity times 0 makes a NaN, as it should be.
+ *
+ * Denormals are the exception. XLA:CPU takes them for zeros when it converts numbers, so of a denormal 0 is left here,
+ * and 0 where a denormal should be, with the right sign. Its library's function keeps them.
  */
 #include "space/rewrite/codes.h"
 #include "space/rewrite/series.h"
