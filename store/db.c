@@ -257,6 +257,22 @@ static int check_version(struct store *s, struct err *err)
 	return store_migrate(s, store_migrations, store_n_migrations, STORE_VERSION, err);
 }
 
+/*
+ * The number of a run is shifted into the ids of its steps, so one that no program of ours gives out would lead to
+ * those of another. A table that cannot be read is for others to report: verify still answers what it can.
+ */
+static int check_runs(struct store *s, struct err *err)
+{
+	struct err ignored;
+	int64_t id;
+
+	if (sql_int(s, &ignored, &id, "SELECT id FROM run WHERE id < 1 UNION ALL SELECT id FROM run WHERE id >= "
+			"0x7fffffff LIMIT 1", "") != 1)
+		return 0;
+	return err_set(err, "%s has a run with the number %lld, which no run can have: the file is damaged", s->path,
+		(long long)id);
+}
+
 struct store *store_open(const char *path, enum store_mode mode, const struct store_options *o, struct err *err)
 {
 	static const struct store_options none;
@@ -272,7 +288,7 @@ struct store *store_open(const char *path, enum store_mode mode, const struct st
 	s->lock = -1;
 	s->busy = o->busy > 0 ? o->busy : 5;
 	if ((mode != STORE_READ && take_lock(s, o->wait, err) < 0) || connect_file(s, err) < 0 ||
-		check_version(s, err) < 0) {
+		check_version(s, err) < 0 || check_runs(s, err) < 0) {
 		store_close(s);
 		return NULL;
 	}

@@ -121,6 +121,27 @@ static void an_output_that_is_lost_is_an_error(void)
 	}
 }
 
+/* Shifted by 32 bits such a number would be that of another run, or none at all. */
+static void a_number_that_no_run_can_have_is_refused(void)
+{
+	static const char *const number[] = {"0", "-1", "2147483647", "2147483648", "0x100000001",
+		"0x7fffffffffffffff"};
+	static const char *const commands[] = {"info bad.sqlite", "verify bad.sqlite", "export bad.sqlite",
+		"compact bad.sqlite", "merge xout.sqlite bad.sqlite"};
+	char sql[120];
+
+	CHECK(make("r1.sqlite", 1, 1, 20, "g"));
+	for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
+		CHECK_INT(sh("cp r1.sqlite bad.sqlite"), 0);
+		snprintf(sql, sizeof sql, "PRAGMA ignore_check_constraints = ON; UPDATE run SET id = %s", number[i]);
+		CHECK_INT(alter("bad.sqlite", sql), SQLITE_OK);
+		for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
+			CHECK_INT(sh("$S %s", commands[k]), 1);
+			CHECK_SAYS("which no run can have");
+		}
+	}
+}
+
 /* A damaged description of a space is found: its configurations are not read, and merging does not spread it. */
 static void a_space_that_was_changed_is_refused(void)
 {
@@ -289,6 +310,7 @@ int main(void)
 	RUN(verify_tells_damage);
 	RUN(verify_tells_what_belongs_to_no_run);
 	RUN(an_output_that_is_lost_is_an_error);
+	RUN(a_number_that_no_run_can_have_is_refused);
 	RUN(a_space_that_was_changed_is_refused);
 	RUN(words_too_many_are_refused);
 	RUN(exports_are_whole);
