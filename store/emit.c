@@ -414,15 +414,14 @@ int emit_one(struct emit *e, const char *key, sqlite3_stmt *q, struct err *err)
 	return 0;
 }
 
-int emit_end(struct emit *e, struct err *err)
+int emit_end(struct emit *e, int rc, struct err *err)
 {
-	int rc;
-
 	while (e->format == EMIT_JSON && e->json.depth)
 		json_end(&e->json);
 	if (e->format == EMIT_JSON && e->out.len)
 		buf_addch(&e->out, '\n');
-	rc = flush(e, 0, err);
+	if (rc == 0)
+		rc = flush(e, 0, err);
 	if (rc == 0 && fflush(stdout) != 0)
 		rc = err_errno(err, "the output cannot be written");
 	buf_release(&e->out);

@@ -29,8 +29,11 @@ struct emit { /* set store, format; the rest is zero */
  */
 int emit_rows(struct emit *e, const char *key, sqlite3_stmt *q, struct err *err);
 int emit_one(struct emit *e, const char *key, sqlite3_stmt *q, struct err *err);
-/* Ends the answer, writes it to stdout and releases; -1 if writing fails (for example on a full disk). */
-int emit_end(struct emit *e, struct err *err);
+/*
+ * Ends the answer, writes it to stdout and releases. `rc`: what came of the queries; if it is -1, the answer is
+ * dropped. Returns -1 then, and if writing fails (for example on a full disk).
+ */
+int emit_end(struct emit *e, int rc, struct err *err);
 
 /* Appends one CSV field, quoted if it must be. */
 void emit_csv(struct buf *out, const char *text, size_t n);

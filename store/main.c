@@ -15,13 +15,13 @@
 static int cmd_rebuild(struct request *r, struct err *err)
 {
 	struct emit e = {.s = r->s, .format = r->format};
+	int rc = store_rebuild(r->s, err);
 
-	if (store_rebuild(r->s, err) < 0 ||
-		emit_one(&e, "rebuilt",
+	if (rc == 0)
+		rc = emit_one(&e, "rebuilt",
 		sql_query(r->s, err, "SELECT at AS rebuilt_at, steps, (SELECT count(*) FROM sigma) AS"
-			" label_scales, (SELECT count(*) FROM best) AS bests FROM rebuilt", ""), err) < 0)
-		return -1;
-	return emit_end(&e, err);
+			" label_scales, (SELECT count(*) FROM best) AS bests FROM rebuilt", ""), err);
+	return emit_end(&e, rc, err);
 }
 
 /* Writes the file anew, with full pages in order and no free ones: for archives, and before a copy. */

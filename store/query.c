@@ -111,5 +111,5 @@ int cmd_query(struct request *r, struct err *err)
 	else
 		rc = emit_rows(&e, NULL, q, err);
 	sqlite3_finalize(q);
-	return rc < 0 || emit_end(&e, err) < 0 ? -1 : 0;
+	return emit_end(&e, rc, err);
 }

@@ -22,9 +22,10 @@ int cmd_info(struct request *r, struct err *err)
 {
 	struct emit e = {.s = r->s, .format = r->format};
 	struct stat st = {0};
+	int rc;
 
 	stat(store_path(r->s), &st);
-	if (emit_one(&e, "store", sql_query(r->s, err, "SELECT ? AS file, ? AS size_b,"
+	rc = emit_one(&e, "store", sql_query(r->s, err, "SELECT ? AS file, ? AS size_b,"
 			" (SELECT user_version FROM pragma_user_version) AS version,"
 			" (SELECT count(*) FROM run) AS runs,"
 			" (SELECT sum(" SQL_STEPS(main, "r.id") ") FROM run r) AS steps,"
@@ -39,9 +40,8 @@ int cmd_info(struct request *r, struct err *err)
 			" e.build, e.device AS accelerator, m.description AS machine, (SELECT "
 			"count(*) FROM run WHERE environment = e.id) AS runs"
 			" FROM environment e JOIN machine m ON m.id = e.machine "
-			"JOIN cost_kind k ON k.id = e.kind ORDER BY e.id", ""), err) < 0)
-		return -1;
-	return emit_end(&e, err);
+			"JOIN cost_kind k ON k.id = e.kind ORDER BY e.id", ""), err) < 0 ? -1 : 0;
+	return emit_end(&e, rc, err);
 }
 
 static sqlite3_stmt *runs_query(struct request *r, struct err *err)
@@ -72,17 +72,18 @@ int cmd_ls(struct request *r, struct err *err)
 {
 	struct emit e = {.s = r->s, .format = r->format};
 	const char *what = r->n_words ? r->word[0] : NULL;
+	int rc = 0;
 
 	if (what && strcmp(what, "runs") != 0 && strcmp(what, "graphs") != 0) {
 		const char *near = opt_nearest(what, lists, 2);
 		return err_set(err, "ls lists runs or graphs, not %s%s%s", what, near ? "; did you mean " : "", near
 			? near : "");
 	}
-	if ((!what || *what == 'r') && emit_rows(&e, "runs", runs_query(r, err), err) < 0)
-		return -1;
-	if ((!what || *what == 'g') && emit_rows(&e, "graphs", graphs_query(r, err), err) < 0)
-		return -1;
-	return emit_end(&e, err);
+	if (!what || *what == 'r')
+		rc = emit_rows(&e, "runs", runs_query(r, err), err);
+	if (rc == 0 && (!what || *what == 'g'))
+		rc = emit_rows(&e, "graphs", graphs_query(r, err), err);
+	return emit_end(&e, rc, err);
 }
 
 /* Prefers a run's number to a uuid that happens to begin with the same digits. */
@@ -215,5 +216,5 @@ int cmd_show(struct request *r, struct err *err)
 	if (rc == 0)
 		return err_set(err, "%s has no run and no graph %s: see `store ls %s`", store_path(r->s), r->word[0],
 			store_path(r->s));
-	return rc < 0 ? -1 : emit_end(&e, err);
+	return emit_end(&e, rc < 0 ? -1 : 0, err);
 }

@@ -121,6 +121,17 @@ static void an_output_that_is_lost_is_an_error(void)
 	}
 }
 
+/* What was gathered before a query failed is let go; the address sanitizer sees if it is not. */
+static void an_answer_that_fails_is_dropped(void)
+{
+	CHECK(make("drop.sqlite", 1, 1, 20, "g"));
+	CHECK_INT(alter("drop.sqlite", "DROP TABLE failure"), SQLITE_OK);
+	CHECK_INT(sh("$S show drop.sqlite 1"), 1);
+	CHECK_STR(said.data, "store: drop.sqlite: SQLite says: no such table: failure\n");
+	CHECK_INT(sh("$S info drop.sqlite --json"), 1);
+	CHECK_STR(said.data, "store: drop.sqlite: SQLite says: no such table: failure\n");
+}
+
 /* Shifted by 32 bits such a number would be that of another run, or none at all. */
 static void a_number_that_no_run_can_have_is_refused(void)
 {
@@ -310,6 +321,7 @@ int main(void)
 	RUN(verify_tells_damage);
 	RUN(verify_tells_what_belongs_to_no_run);
 	RUN(an_output_that_is_lost_is_an_error);
+	RUN(an_answer_that_fails_is_dropped);
 	RUN(a_number_that_no_run_can_have_is_refused);
 	RUN(a_space_that_was_changed_is_refused);
 	RUN(words_too_many_are_refused);
