@@ -121,6 +121,39 @@ static void an_output_that_is_lost_is_an_error(void)
 	}
 }
 
+static void query_reads_and_does_nothing_else(void)
+{
+	static const char *const refused[] = {"COMMIT", "BEGIN", "ROLLBACK", "SAVEPOINT a", "RELEASE a",
+		"PRAGMA query_only = OFF", "PRAGMA user_version = 7", "PRAGMA journal_mode = DELETE",
+		"PRAGMA wal_checkpoint", "PRAGMA optimize", "PRAGMA writable_schema = ON", "ATTACH 'new.sqlite' AS n",
+		"DETACH main", "VACUUM", "VACUUM INTO 'new.sqlite'", "REINDEX", "ANALYZE", "DROP TABLE run",
+		"INSERT INTO rebuilt VALUES (1, 2)", "UPDATE run SET seed = 1",
+		"UPDATE outcome SET id = 1", "CREATE TEMP TABLE t (x)",
+		"DELETE FROM run RETURNING id", "EXPLAIN DELETE FROM run"};
+	static const struct {
+		const char *sql, *says;
+	} answered[] = {
+		{"PRAGMA user_version", "3"}, {"PRAGMA table_info(run)", "settings"}, {"VALUES (4)", "4"},
+		{"SELECT count(*) AS n FROM pragma_table_info('run')", "8"}, {"PRAGMA integrity_check", "ok"},
+		{"WITH RECURSIVE c (x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM c LIMIT 9) SELECT sum(x) FROM c",
+			"45"},
+		{"SELECT count(*) AS n FROM samples", "20"}, {"EXPLAIN QUERY PLAN SELECT * FROM run", "SCAN run"},
+		{"SELECT name FROM sqlite_schema WHERE name = 'chain'", "chain"},
+	};
+
+	CHECK(make("read.sqlite", 1, 1, 20, "g"));
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+		CHECK_INT(sh("$S query read.sqlite \"%s\"", refused[i]), 1);
+		if (!CHECK_SAYS("only reads"))
+			printf("  of %s\n", refused[i]);
+	}
+	CHECK_INT(sh("test -e new.sqlite"), 1);
+	for (size_t i = 0; i < sizeof answered / sizeof *answered; i++) {
+		CHECK_INT(sh("$S query read.sqlite --csv \"%s\"", answered[i].sql), 0);
+		CHECK_SAYS(answered[i].says);
+	}
+}
+
 /* What was gathered before a query failed is let go; the address sanitizer sees if it is not. */
 static void an_answer_that_fails_is_dropped(void)
 {
@@ -321,6 +354,7 @@ int main(void)
 	RUN(verify_tells_damage);
 	RUN(verify_tells_what_belongs_to_no_run);
 	RUN(an_output_that_is_lost_is_an_error);
+	RUN(query_reads_and_does_nothing_else);
 	RUN(an_answer_that_fails_is_dropped);
 	RUN(a_number_that_no_run_can_have_is_refused);
 	RUN(a_space_that_was_changed_is_refused);
