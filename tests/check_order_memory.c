@@ -282,8 +282,40 @@ static void calls_may_be_many(void)
 	}
 }
 
+/* Writes a chain of n sums over parameter p; every `apart`-th has a reader at the end, and so a life that is long. */
+static void write_sums(struct buf *b, uint32_t n, uint32_t apart)
+{
+	buf_adds(b, "HloModule long\nENTRY main {\n p = f32[1000]{0} parameter(0)\n sum0 = f32[1000]{0} add(p, p)\n");
+	for (uint32_t i = 1; i < n; i++)
+		buf_addf(b, " sum%u = f32[1000]{0} add(sum%u, p)\n", i, i - 1);
+	buf_addf(b, " tail0 = f32[1000]{0} add(sum%u, p)\n", n - 1);
+	for (uint32_t i = 1; i * apart < n; i++)
+		buf_addf(b, " tail%u = f32[1000]{0} add(tail%u, sum%u)\n", i, i - 1, i * apart);
+	buf_addf(b, " ROOT r = f32[1000]{0} add(tail%u, p)\n}\n", (n - 1) / apart);
+}
+
+/*
+ * All sums are made in place, so one memory is enough for those that nobody reads later, and they are in the room of
+ * the result; each of the others needs one of its own. To compare each with all in its room would take half a minute.
+ */
+static void many_values_share_a_room(void)
+{
+	static const struct {
+		uint32_t n, apart, kept;
+	} table[] = {{10, 20, 0}, {100, 7, 14}, {1000, 999, 1}, {3000, 100, 29}, {100000, 100000, 0}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct buf b = {0};
+
+		write_sums(&b, table[i].n, table[i].apart);
+		CHECK_INT(bytes_of(b.data), table[i].kept ? (table[i].kept - 1) * (uint64_t)BIG + 4000 : 0);
+		buf_release(&b);
+	}
+}
+
 int main(void)
 {
+	RUN(many_values_share_a_room);
 	RUN(a_result_is_room_unless_it_was_given);
 	RUN(a_loop_leaves_its_buffer_in_between);
 	RUN(what_a_branch_gives_is_made_inside);
