@@ -15,10 +15,10 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/opt.h"
-#include "base/re.h"
 #include "base/stop.h"
 #include "learn/apart.h"
 #include "learn/blas.h"
+#include "learn/holdout.h"
 #include "learn/keep.h"
 #include "learn/report.h"
 #include "learn/settings.h"
@@ -41,30 +41,6 @@ static void talk(const struct settings *s, const char *fmt, ...)
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
 	fputc('\n', stderr);
-}
-
-/* Marks the graphs whose name the pattern matches. */
-static int mark_held(const struct data *d, const char *pattern, bool *held, struct err *err)
-{
-	struct re *re = re_new(pattern, err);
-	uint32_t n = 0;
-
-	if (!re)
-		return err_prefix(err, "--holdout");
-	for (uint32_t i = 0; i < d->n_graphs; i++) {
-		held[i] = re_match(re, d->graph[i].name, strlen(d->graph[i].name));
-		n += held[i];
-	}
-	re_free(re);
-	if (n == 0) {
-		struct buf names = {0};
-		for (uint32_t i = 0; i < d->n_graphs; i++)
-			buf_addf(&names, "%s%s", i ? ", " : "", d->graph[i].name);
-		err_set(err, "--holdout %s matches no graph; there are: %s", pattern, names.data ? names.data : "none");
-		buf_release(&names);
-		return -1;
-	}
-	return 0;
 }
 
 /* What the callback of the training needs to write a checkpoint. */
@@ -248,7 +224,7 @@ static int train_one(const struct settings *s, const struct dataset *ds, struct 
 	struct buf said = {0};
 	int rc = -1;
 
-	if ((s->holdout && mark_held(&ds->data, s->holdout, held, err) < 0) ||
+	if ((s->holdout && holdout_mark(&ds->data, s->holdout, held, err) < 0) ||
 		make_model(s, ds, held, &m, &curve.result, err) < 0)
 		goto out;
 	for (size_t i = 0; i < n; i++) {
@@ -410,7 +386,7 @@ static int score(const struct settings *s, const struct dataset *ds, const struc
 		goto out;
 	for (size_t i = 0; i < n; i++)
 		which[i] = true;
-	if (s->holdout && mark_held(&ds->data, s->holdout, which, err) < 0)
+	if (s->holdout && holdout_mark(&ds->data, s->holdout, which, err) < 0)
 		goto out;
 	for (size_t i = 0; i < n; i++)
 		known[i] = s->holdout && !which[i];
@@ -441,6 +417,8 @@ static int run(struct settings *s, struct err *err)
 	int rc = -1;
 
 	if ((s->out && io_may_write(s->out, err) < 0) || (s->report && io_may_write(s->report, err) < 0))
+		return -1;
+	if (s->holdout && !s->eval && holdout_check(s->holdout, &s->dbs, err) < 0)
 		return -1;
 	if (s->eval) {
 		m = model_read(s->eval, err);

@@ -153,6 +153,20 @@ int store_get_graph(struct store *s, int64_t id, struct stored_graph *out, struc
 	return rc;
 }
 
+int store_next_graph(struct store *s, int64_t *id, struct buf *name, struct err *err)
+{
+	sqlite3_stmt *q = sql_query(s, err, "SELECT id, name FROM graph WHERE id > ? ORDER BY id LIMIT 1", "i", *id);
+	int rc = q ? sql_step(s, q, err) : -1;
+
+	if (rc != 1)
+		return rc;
+	*id = sqlite3_column_int64(q, 0);
+	buf_reset(name);
+	buf_adds(name, sql_text(q, 1));
+	sql_done(q);
+	return 1;
+}
+
 void stored_graph_release(struct stored_graph *g)
 {
 	mem_free(g->name);

@@ -65,6 +65,8 @@ struct stored_graph { /* all zero is empty */
 	uint32_t n_nodes, n_comps, n_edges;
 };
 int store_get_graph(struct store *s, int64_t id, struct stored_graph *out, struct err *err);
+/* Moves `id` on to the next graph, 0 being before the first, and gives its name: 1, 0 there is none, -1. */
+int store_next_graph(struct store *s, int64_t *id, struct buf *name, struct err *err);
 void stored_graph_release(struct stored_graph *g);
 
 struct stored_space { /* all zero is empty */

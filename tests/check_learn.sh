@@ -235,6 +235,14 @@ refuses report_nowhere "none/page" --db "$db" $quick --report "$tmp/none/page.ht
 refuses missing_database "does not exist" --db "$tmp/none.sqlite"
 refuses holdout_that_matches_nothing "matches no graph" --db "$db" --holdout zebra
 refuses everything_held_out "held out" --db "$db" --holdout toy
+cp "$db" "$tmp/unread.sqlite" && python3 - "$tmp/unread.sqlite" <<'PY' 2>"$tmp/err"
+import sqlite3, sys
+d = sqlite3.connect(sys.argv[1])
+d.execute("UPDATE sample SET site = 1000")
+d.commit()
+PY
+refuses a_store_that_cannot_be_read "no such site" --db "$tmp/unread.sqlite" --holdout '[23]$'
+refuses everything_held_out_before_reading "all are held out" --db "$tmp/unread.sqlite" --holdout '.*'
 refuses bad_pattern "holdout" --db "$db" --holdout '('
 refuses another_backend "no samples" --db "$db" --backend tpu
 refuses stray_word "zebra" --db "$db" zebra
