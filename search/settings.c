@@ -84,12 +84,13 @@ static void insert_own(struct settings *s, const struct opt *table, const char *
 /* Puts what these options say into the full name of the kind. */
 static int settle_own(struct settings *s, struct err *err)
 {
+	bool named = strcmp(s->space, LEAD_AUTO) != 0;
 	size_t n = 0;
 
 	for (const struct space_option *o = NULL; (o = space_option_next(o)); n++) {
 		if (!s->own[n])
 			continue;
-		if (space_option_add(o, s->space, s->own[n], s->kind, err) < 0)
+		if (space_option_add(o, named ? s->space : NULL, s->own[n], s->kind, err) < 0)
 			return -1;
 		s->space = s->kind;
 	}

@@ -189,6 +189,9 @@ int space_option_add(const struct space_option *o, const char *kind, const char 
 		if (used < sizeof all)
 			used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", p == kind ? "" : ",", add);
 	}
+	if (!kind)
+		return err_set(err, "--%s is an option of the kind %s: add --space %s", o->name, owner_of(o),
+			owner_of(o));
 	if (!any)
 		return err_set(err, "decisions of the kind %.60s take no --%s; it is an option of the kind %s", kind,
 			o->name, owner_of(o));

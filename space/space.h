@@ -413,7 +413,7 @@ const char *space_priced(const struct space_kind *k);
 const struct space_option *space_option_next(const struct space_option *last);
 /*
  * Writes the full name `kind` with an option's value added. `kind` may be a list with commas; the option then goes to
- * those of its own kind. -1 with a sentence if there is none.
+ * those of its own kind. -1 with a sentence if there is none; NULL: the user named no kind.
  */
 int space_option_add(const struct space_option *o, const char *kind, const char *value, char out[SPACE_KIND_ROOM],
 	struct err *err);

@@ -124,7 +124,7 @@ for more in "--core 0" "--cores 1" "--inputs in.npz"; do # with no device, and w
 	run --device sim --graph "$graphs/tiny/chain.pb.zst" --out x $more
 	wants "${more%% *} has no effect on --device sim"
 done
-toy x --hoist-params 1; wants 'take no --hoist-params; it is an option of the kind rewrite'
+toy x --hoist-params 1; wants '--hoist-params is an option of the kind rewrite: add --space rewrite$'
 toy x --space fusion --mesh 4; wants 'the kind fusion take no --mesh; it is an option of the kind shard'
 run; wants 'no program to tune'
 toy x --from a --start random; wants 'both say'
