@@ -41,54 +41,6 @@ void machine_describe(char *out, size_t n)
 		named ? u.sysname : "", named ? u.release : "");
 }
 
-unsigned long long machine_memory(void)
-{
-	return (unsigned long long)sysconf(_SC_PHYS_PAGES) *
-	       (unsigned long long)sysconf(_SC_PAGESIZE);
-}
-
-unsigned long long machine_available(void)
-{
-	FILE *f = fopen("/proc/meminfo", "re");
-	char line[128];
-	unsigned long long kib = 0;
-
-	while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
-		;
-	if (f)
-		fclose(f);
-	return kib << 10;
-}
-
-unsigned long long machine_resident(long pid)
-{
-	char path[64];
-	unsigned long long all, resident = 0;
-	FILE *f;
-
-	snprintf(path, sizeof path, "/proc/%ld/statm", pid);
-	f = pid > 0 ? fopen(path, "re") : NULL;
-	if (f && fscanf(f, "%llu %llu", &all, &resident) != 2)
-		resident = 0;
-	if (f)
-		fclose(f);
-	return resident * (unsigned long long)sysconf(_SC_PAGESIZE);
-}
-
-unsigned long long machine_memory_kills(void)
-{
-	const char *path = getenv("VANTAGE_VMSTAT");
-	FILE *f = fopen(path ? path : "/proc/vmstat", "re");
-	char line[128];
-	unsigned long long n = 0;
-
-	while (f && fgets(line, sizeof line, f) && sscanf(line, "oom_kill %llu", &n) != 1)
-		;
-	if (f)
-		fclose(f);
-	return n;
-}
-
 double machine_load(void)
 {
 	double average;

@@ -11,7 +11,11 @@
 
 /* "AMD EPYC 9654, 2 cores, Linux 6.1.0": what makes timings comparable. */
 void machine_describe(char *out, size_t n);
-unsigned long long machine_memory(void);    /* bytes */
+/*
+ * memory.c: bytes of the machine, or of the control group that this process is in, if that may have less.
+ * VANTAGE_CGROUP names another folder to look for groups in than /sys/fs/cgroup, for tests.
+ */
+unsigned long long machine_memory(void);
 unsigned long long machine_available(void); /* bytes that programs could still get; 0: unknown */
 unsigned long long machine_resident(long pid); /* bytes of memory that a process has; 0: none, or unknown */
 /*

@@ -1,11 +1,12 @@
 /*
- * check_machine.c - the cores of other machines: the answers of the system are made up here, in place of the C
- * library's.
+ * check_machine.c - the cores and the memory of other machines: the answers of the system are made up here, in place of
+ * the C library's, or in a folder of groups.
  */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/io.h"
 #include "device/machine.h"
 #include "tests/test.h"
 
@@ -179,8 +180,40 @@ static void a_far_core_is_pinned(void)
 	}
 }
 
+/* As a container sees its own group: at the top of the folder, in either version. */
+static void a_group_may_have_less_memory(void)
+{
+	static const char *const file[2][4] = {{"", "memory.max", "memory.current", "inactive_file"},
+		{"/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}};
+	unsigned long long all;
+
+	for (int v = 0; v < 2; v++) {
+		char root[] = "/tmp/check_machine-XXXXXX", folder[80], text[80];
+		CHECK(mkdtemp(root) != NULL);
+		setenv("VANTAGE_CGROUP", root, 1);
+		all = machine_memory();
+		snprintf(folder, sizeof folder, "%s%s", root, file[v][0]);
+		CHECK(io_make_dir(folder, NULL) == 0);
+		CHECK(io_write_in(folder, file[v][1], "max\n", 4, NULL) == 0);
+		CHECK_INT(machine_memory(), all);
+		CHECK(io_write_in(folder, file[v][1], "64000000\n", 9, NULL) == 0);
+		CHECK_INT(machine_memory(), 64000000);
+		CHECK(machine_available() > 64000000); /* what is used is not known */
+		CHECK(io_write_in(folder, file[v][2], "60000000\n", 9, NULL) == 0);
+		CHECK_INT(machine_available(), 4000000);
+		int n = snprintf(text, sizeof text, "cache 7\n%s 20000000\nanon 3\n", file[v][3]);
+		CHECK(io_write_in(folder, "memory.stat", text, (size_t)n, NULL) == 0);
+		CHECK_INT(machine_available(), 24000000);
+		CHECK(io_write_in(folder, file[v][2], "99000000\n", 9, NULL) == 0);
+		CHECK_INT(machine_available(), 1);
+		io_remove_tree(root, NULL);
+	}
+	unsetenv("VANTAGE_CGROUP");
+}
+
 int main(void)
 {
+	RUN(a_group_may_have_less_memory);
 	RUN(a_core_is_found_among_many);
 	RUN(cores_are_taken_together);
 	RUN(a_kept_core_is_not_lost);
