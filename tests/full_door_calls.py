@@ -6,7 +6,7 @@ import sys
 import threading
 import warnings
 
-from door import ROOT, end, f32, inside, jax, jnp, np, same, say, through
+from door import ROOT, end, f32, inside, jax, jnp, np, same, say, through, vantage
 from jax.experimental.layout import Format, Layout
 from vantage import quick
 from vantage.called import called
@@ -18,11 +18,11 @@ def check(name, good, why=""):
     say("pass" if good else "FAIL", name, "" if good else why)
 
 
-def quiet(fast, *args):
+def quiet(fast, *args, **kwargs):
     """The result, and what was said."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        return fast(*args), [str(w.message) for w in heard]
+        return fast(*args, **kwargs), [str(w.message) for w in heard]
 
 
 def short(fast, *args):
@@ -105,6 +105,35 @@ def check_others():
         got = [quiet(fast, f32(k), n)[0] for k in (9, 9, 10, 9)]
         check(f"other shapes are jitted, static: {static}", len(runs) == 2 and
               all(same(r, f32(len(r)) * n) for r in got), str(runs))
+
+
+def check_names():
+    """Arguments are passed by place or by name, in any order, whichever way the function was tuned; and no argument
+    is taken for another."""
+    def f(a, b, n=1.0, m=2.0, **more):
+        return a * 2 + b * n + m + sum(more.values(), 0.0)
+
+    a, b = f32(8), f32(8) + 1
+    for name, args, kwargs in (("by place", (a, b), {}), ("one by name", (a,), {"b": b}),
+                               ("by name", (), {"b": b, "a": a}), ("with another", (a, b, 3.0), {}),
+                               ("with what has no place", (a, b), {"z": 4.0})):
+        fast = through(f, args, kwargs)
+        more = {**dict(zip(("n",), args[2:])), **{k: v for k, v in kwargs.items() if k == "z"}}
+        fast.jitted.function, fast.jitted.asis = lambda *args, **kwargs: None, True  # no way out
+        for args, kwargs in (((a, b), {}), ((a,), {"b": b}), ((), {"a": a, "b": b})):
+            got, heard = quiet(fast, *args, **kwargs, **more)
+            check(f"tuned {name}, called with {len(args)} by place", got is not None and not heard and
+                  same(got, f(a, b, **more)), str(heard))
+        if "n" in more:
+            fast._said = False
+            check("... but not for another argument", fast(a, b, m=3.0) is None)
+    loaded = through(f, (a, b), {})
+    loaded.function = None
+    try:
+        loaded(a=a, b=b)
+        check("without its original names are not known", False, "they are")
+    except vantage.Refused as why:
+        check("without its original names are not known", "another form" in str(why), str(why))
 
 
 def check_traced():
@@ -199,6 +228,7 @@ check_ways()
 check_layouts()
 check_weak()
 check_others()
+check_names()
 check_traced()
 check_gone()
 check_memory()

@@ -119,6 +119,26 @@ def split(args, kwargs, static_argnums=(), static_argnames=()):
     return values, Layout(tree, fixed, keys, [i for i in weak_of(leaves) if i not in fixed], jax.config.jax_enable_x64)
 
 
+def renamed(function, args, kwargs, tree):
+    """The same arguments, passed by place and by name as in a call of this tree; None where they are so already, or
+    cannot be."""
+    by_place, by_name = tree.children()
+    places, names = len(by_place.children()), set(by_name.node_data()[1])
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except (TypeError, ValueError):  # a call of another function, or one that does not tell
+        return None
+    known, given = bound.signature.parameters.values(), dict(bound.arguments)
+    for p in known:
+        if p.kind is p.VAR_KEYWORD:
+            given.update(given.pop(p.name, {}))
+    first = [p.name for p in known if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][:places]
+    alike = len(args) == places and kwargs.keys() == names
+    if alike or len(first) < places or set(first) & names or set(first) | names != given.keys():
+        return None
+    return tuple(given[name] for name in first), {name: given[name] for name in names}
+
+
 class _Fixed:
     """An argument that is named as static, trees and all."""
 

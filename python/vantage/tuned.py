@@ -18,7 +18,7 @@ import warnings
 from . import grafted, kept, programs
 from .called import called, copies, surely_slower
 from .jitted import Jitted
-from .lower import as_results, is_weak, join, lower, refuse_changing, split, statics
+from .lower import as_results, is_weak, join, lower, refuse_changing, renamed, split, statics
 from .native import refuse_type
 from .place import as_bound, at_home, by_rows, here
 from .programs import Refused
@@ -61,6 +61,9 @@ class Tuned:
         if not here(known.layout.x64):
             return self._plain(args, kwargs, "another default device, or jax_enable_x64 changed")
         if layout != known.layout:
+            other = renamed(self.function, args, kwargs, known.layout.tree)
+            if other:
+                return self(*other[0], **other[1])
             return self._plain(args, kwargs, "arguments of another form")
         arrays = []
         for x, (shape, dtype) in zip(values, known.inputs):
