@@ -217,6 +217,31 @@ def check_magnified():
         check(f"{name}, magnified", bool(why) != allowed, why)
 
 
+def check_mistakes():
+    """What is misspelt is an error, and no report on a function that stays as it was."""
+    def f(a, scale=2.0):
+        return jnp.sin(a) * scale
+
+    here = len(os.sched_getaffinity(0))
+    for name, function, how, error, words in (
+            ("a space", f, {"space": "fuson"}, ValueError, "no decision space called fuson"),
+            ("the form of one", f, {"space": "rewrite:x"}, ValueError, "not of the form"),
+            ("an objective", f, {"objective": "speed"}, ValueError, "no quantity called speed"),
+            ("too many cores", f, {"cores": here + 60}, ValueError, f"{here + 60} cores were asked for"),
+            ("no cores", f, {"cores": 0}, ValueError, "--cores"),
+            ("an option", f, {"search_options": ["--foo"]}, ValueError, "unknown option --foo"),
+            ("options in one word", f, {"search_options": "--seed"}, TypeError, "list of words"),
+            ("a word", f, {"secnds": 5}, TypeError, "'secnds'; did you mean seconds?"),
+            ("a word of the function's", f, {"skale": 5}, TypeError, "did you mean scale?"),
+            ("one that is like none", f, {"q": 5}, TypeError, "goes to the function"),
+            ("no function", 3, {}, TypeError, "3 is no function")):
+        try:
+            fast = vantage.tune(function, f32(3), progress=None, **how)
+            check(f"a mistake: {name}", False, fast.report.sentence)
+        except error as e:
+            check(f"a mistake: {name}", words in str(e), str(e))
+
+
 def check_slower():
     """A program that is surely slower for its caller is not used, and the report says how sure that is."""
     for calls, lost, ratio, wanted in ((21, 21, 1.3, True), (10, 10, 1.3, True), (9, 9, 1.3, False),
@@ -418,5 +443,6 @@ check_untried()
 check_classes()
 check_yardstick()
 check_magnified()
+check_mistakes()
 check_slower()
 end()

@@ -7,11 +7,14 @@ program is from the function, which another version of the same compiler compile
 
 Results are kept (kept.py). The next process that asks for the same does not search.
 """
+import difflib
 import functools
+import inspect
 import json
 import os
 import pathlib
 import pickle
+import re
 import shutil
 import warnings
 
@@ -28,6 +31,9 @@ from .yardstick import apart, moved
 
 
 WRITTEN = 1 << 30  # bytes of arguments at most that a search is given: it makes up more by itself
+# What `search` says of options that it cannot take.
+MISTAKE = (r'--[a-z-]+ |unknown option|there is no (decision space|quantity) |the decision space .* is not of the form|'
+           r'\d+ cores were asked for|decisions of the kind .* cannot be priced in|".*" is no option')
 NEEDED = "xla_cpu_multi_thread_eigen", "xla_cpu_enable_fast_min_max"  # by both programs: schemas/codegen.def
 
 
@@ -187,7 +193,8 @@ def _search(path, out, budget, seconds, space, objective, cores, extra, progress
         arguments += [name, value] if value is not None else []
     status, printed, said, stopped = programs.run("search", *arguments, *extra, progress=progress)
     if status or not printed.strip():
-        raise Refused(programs.last_words(said))
+        why = programs.last_words(said)
+        raise ValueError(why) if re.match(MISTAKE, why) else Refused(why)
     return dict(json.loads(printed), asked=0 if stopped else budget)  # who asks again after Ctrl-C wants a whole search
 
 
@@ -250,6 +257,25 @@ def _time_calls(result, fast, args, kwargs, by):
         warnings.warn(f"vantage: calls of jax.jit's and of the tuned program could not be timed: {why}", stacklevel=3)
 
 
+def _raise_mistakes(function, args, kwargs, search_options):
+    """Raises what a call of the function would, and says of a word that is nearly one of tune's what it may be."""
+    if not callable(function):
+        raise TypeError(f"tune() takes a function and its arguments, and {function!r} is no function")
+    if isinstance(search_options, str):
+        raise TypeError("search_options is a list of words, such as ['--seed', '2']")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # a function that does not tell
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as e:
+        words = [*signature.parameters, *inspect.signature(tune).parameters]
+        near = [word for name in kwargs for word in difflib.get_close_matches(name, words, 1) if word != name]
+        hint = f"; did you mean {near[0]}?" if near else "; all but tune's own options goes to the function"
+        raise TypeError(f"{getattr(function, '__name__', 'the function')}(): {e}{hint}") from None
+
+
 def tune(function, *args, budget=300, seconds=None, space=None, objective=None, cores=None, static_argnums=(),
          static_argnames=(), cache=True, progress=programs.show, search_options=(), **kwargs):
     """A callable with the function's signature that is faster on arguments like these. Where nothing faster was found,
@@ -265,7 +291,9 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
     are computed, where that promises something.
     `cores` is how many the program is tuned for; None: all that this process may use, as jax.jit's programs do.
     `progress` takes lines of text; None: silence. `search_options` go to the program `search` as they are.
+    Options that it cannot take raise ValueError, and arguments that the function cannot, TypeError.
     """
+    _raise_mistakes(function, args, kwargs, search_options)
     static = statics(function, static_argnums, static_argnames)
     jitted = Jitted(function, static)
     try:
@@ -276,7 +304,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         refuse_changing(lowered.layout)
         _refuse_uncalled(values, lowered)
         mine = len(os.sched_getaffinity(0))
-        how = {"space": space, "objective": objective, "cores": cores or mine,
+        how = {"space": space, "objective": objective, "cores": mine if cores is None else cores,
                "extra": list(map(str, search_options))}
         folder = kept.folder_of(lowered, how)
         if not cache:
