@@ -136,6 +136,17 @@ def check_looks():
     say("pass" if good else "FAIL", "inspect of a function", "" if good else repr(seen))
     looped = vantage.inspect(lambda a: jax.lax.fori_loop(0, 7, lambda i, c: jnp.sin(c) + i, a), f32(3))
     say("pass" if "7 rounds" in repr(looped) else "FAIL", "a loop is told with its rounds", repr(looped))
+    for name, made in (("a jaxpr", jax.make_jaxpr(step)(w, x)), ("what is lowered", jax.jit(step).lower(w, x))):
+        seen = vantage.inspect(made)
+        good = seen["opcodes"]["dot"] == 4 and vantage.memory(made).bytes > 0
+        say("pass" if good else "FAIL", f"inspect and memory of {name}", "" if good else repr(seen))
+    powers = vantage.inspect(lambda a, n: [jnp.sin(a + i) for i in range(n)], x, 3, static_argnames="n")
+    say("pass" if powers["opcodes"]["sine"] == 3 else "FAIL", "inspect knows static arguments")
+    try:
+        vantage.inspect(3)
+        say("FAIL", "inspect of what is no program")
+    except TypeError as why:
+        say("pass" if "of type int" in str(why) else "FAIL", "inspect of what is no program", str(why))
     memory = vantage.memory(step, w, x)
     good = memory.bytes > 0 and sum(v["bytes"] for v in memory.alive) == memory.bytes and "<svg" in memory._repr_html_()
     say("pass" if good else "FAIL", "memory of a function", "" if good else repr(memory))

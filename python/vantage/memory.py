@@ -78,7 +78,7 @@ class Memory:
         return f"<p>{html.escape(self.sentence())}</p>{self.drawing()}<table>{rows}</table>{more}"
 
 
-def memory(path_or_function, *args, device=None, **kwargs):
-    """What is in memory at the peak of a program: a file's, or of a function for these arguments."""
+def memory(path_or_function, *args, device=None, static_argnums=(), static_argnames=(), **kwargs):
+    """What is in memory at the peak of a program, which is named as for inspect()."""
     options = ["--memory"] + ([f"--device={device}"] if device else [])
-    return Memory(look(options, path_or_function, args, kwargs))
+    return Memory(look(options, path_or_function, args, kwargs, (static_argnums, static_argnames)))

@@ -70,6 +70,7 @@ class Program(dict):
                 (f"<p>{self.more()}</p>" if self.more() else ""))
 
 
-def inspect(path_or_function, *args, **kwargs):
-    """What is in a program: a file's, or the one that JAX makes of a function for these arguments."""
-    return Program(look([], path_or_function, args, kwargs))
+def inspect(path_or_function, *args, static_argnums=(), static_argnames=(), **kwargs):
+    """What is in a program: a file's, the one that JAX makes of a function for these arguments, or what
+    jax.make_jaxpr(f)(...) or jax.jit(f).lower(...) gave."""
+    return Program(look([], path_or_function, args, kwargs, (static_argnums, static_argnames)))
