@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """What tune() does once a search has found something. Nothing is searched here: each program is found as it is."""
+import copy
 import gc
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import types
@@ -417,6 +419,39 @@ def check_classes():
               ["Pair" in str(w.message) for w in heard] == [True], str(heard))
 
 
+def refusal(call):
+    """What an error says, if there is one."""
+    try:
+        return f"no error, but {call()}"
+    except (TypeError, ValueError, vantage.Refused) as why:
+        return str(why)
+
+
+def check_moved():
+    """What can be done with a tuned function besides calling it, and what is said where it cannot."""
+    def f(u, v):
+        return {"u": u + v, "k": jax.random.key(0)}
+
+    u, v = f32(3), f32(3)
+    with found() as folder:
+        fast, path = vantage.tune(f, u, v, progress=None), folder / "saved"
+        vantage.save(fast, path)
+        loaded = vantage.load(path)
+        vantage.save(loaded, path)
+        check("a function is saved where it was loaded from", same(vantage.load(path, f)(u, v), f(u, v)))
+        for each in copy.copy(fast), copy.deepcopy(fast), loaded:
+            check("a copy is called", each.tuned and same(each(u, v), f(u, v)))
+        for name, call, words in (
+                ("what was not tuned is saved", lambda: vantage.save(f, path), "what tune() or load() gave"),
+                ("pickled", lambda: pickle.dumps(fast), "vantage.save()"),
+                ("traced without its original", lambda: jax.jit(loaded)(u, v), "give load() the function"),
+                ("loaded for other results", lambda: vantage.load(path, lambda u, v: u), "not the function"),
+                ("loaded for other shapes", lambda: vantage.load(path, lambda u, v: {**f(u, v), "u": u[1:]}),
+                 "not the function"),
+                ("loaded for other arguments", lambda: vantage.load(path, lambda u: f(u, u)), "not the function")):
+            check(f"refused: {name}", words in refusal(call), refusal(call))
+
+
 def check_rows():
     """Results lie row by row in the program that is searched, also where JAX's export has them otherwise."""
     made = lower(lambda a: (a.T, a.reshape(2, 3, 4).transpose(2, 0, 1), a[0, 0], a), (f32(6, 4),), {})
@@ -440,6 +475,7 @@ for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, c
         look()
 check_unfound()
 check_untried()
+check_moved()
 check_classes()
 check_yardstick()
 check_magnified()

@@ -119,11 +119,43 @@ def split(args, kwargs, static_argnums=(), static_argnames=()):
     return values, Layout(tree, fixed, keys, [i for i in weak_of(leaves) if i not in fixed], jax.config.jax_enable_x64)
 
 
+def _passed(tree):
+    """How many arguments a call of this tree passes by place, and the names of the others."""
+    by_place, by_name = tree.children()
+    return len(by_place.children()), set(by_name.node_data()[1])
+
+
+def is_other(function, known):
+    """Is this surely another function than the one that this program was made of: one that takes other arguments, or
+    gives other results? What cannot be traced is not known to be so."""
+    import jax
+    places, names = _passed(known.layout.tree)
+    try:
+        inspect.signature(function).bind(*[None] * places, **dict.fromkeys(names))
+    except TypeError:
+        return True
+    except ValueError:  # a function that does not tell
+        pass
+    if known.layout.x64 != jax.config.jax_enable_x64:
+        return False
+
+    def flat(*leaves):
+        args, kwargs = join(leaves, known.layout)
+        return function(*args, **kwargs)
+
+    try:
+        gives = jax.eval_shape(flat, *(jax.ShapeDtypeStruct(shape, jax.numpy.dtype(x)) for shape, x in known.inputs))
+    except Exception:  # the function is the caller's, and so are its errors
+        return False
+    shapes = [x.shape for x in jax.tree.leaves(gives)]  # trees may hold what is never equal to a copy of it
+    return len(shapes) != len(known.outputs) or any(
+        mine != shape for i, (mine, (shape, _)) in enumerate(zip(shapes, known.outputs)) if i not in known.out_keys)
+
+
 def renamed(function, args, kwargs, tree):
     """The same arguments, passed by place and by name as in a call of this tree; None where they are so already, or
     cannot be."""
-    by_place, by_name = tree.children()
-    places, names = len(by_place.children()), set(by_name.node_data()[1])
+    places, names = _passed(tree)
     try:
         bound = inspect.signature(function).bind(*args, **kwargs)
     except (TypeError, ValueError):  # a call of another function, or one that does not tell

@@ -21,7 +21,7 @@ import warnings
 from . import grafted, kept, programs
 from .called import called, copies, surely_slower
 from .jitted import Jitted
-from .lower import as_results, is_weak, join, lower, refuse_changing, renamed, split, statics
+from .lower import as_results, is_other, is_weak, join, lower, refuse_changing, renamed, split, statics
 from .native import refuse_type
 from .place import as_bound, at_home, by_rows, here
 from .programs import Refused
@@ -55,6 +55,16 @@ class Tuned:
     def tuned(self):
         return self._call is not None
 
+    def __copy__(self):
+        return self  # as functions are their own copies
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise TypeError("a tuned function cannot be pickled, as its program is bound to this process: vantage.save() "
+                        "writes it down, and another process reads that by vantage.load()")
+
     def __call__(self, *args, **kwargs):
         if self._call is None:
             return self._plain(args, kwargs, None)
@@ -81,7 +91,8 @@ class Tuned:
 
     def _plain(self, args, kwargs, why):
         if self.function is None:
-            raise Refused(f"this function was loaded without its original, and cannot take {why}")
+            raise Refused(f"this function was loaded without its original, and cannot take {why}: give "
+                          "load() the function, too")
         if why and not self._said:
             self._said = True
             warnings.warn(f"vantage: {why}: such calls go to jax.jit's program", stacklevel=3)
@@ -337,6 +348,8 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
 
 def save(tuned, path):
     """Writes a folder that load() reads: the program, what it takes and gives, the page."""
+    if not isinstance(tuned, Tuned):
+        raise TypeError(f"save() takes what tune() or load() gave, and {tuned!r} is not that")
     if not tuned.tuned:
         raise Refused(f"there is nothing to save. {tuned.report.says()}")
     path = pathlib.Path(path)
@@ -347,7 +360,8 @@ def save(tuned, path):
     if b"__main__" in meta:
         warnings.warn("vantage: what this function takes or gives is of classes of this script (__main__), and only a "
                       "script that has them, too, can load it: put them into a module", stacklevel=2)
-    shutil.copytree(tuned.folder, path, dirs_exist_ok=True)
+    if path.resolve() != tuned.folder.resolve():  # who saves what was loaded from there has it
+        shutil.copytree(tuned.folder, path, dirs_exist_ok=True)
     (path / "signature.pickle").write_bytes(meta)
     (path / "python.json").write_text(json.dumps({"machine": kept.machine(), "result": tuned.report.result}))
 
@@ -374,6 +388,9 @@ def load(path, function=None):
     except (AttributeError, ImportError) as e:
         return _untuned(function, f"what it takes or gives is of a class that is not here: {e}")
     report = Report(kept.verdict(about["result"])["sentence"], about["result"], path / "report.html")
+    if function is not None and is_other(function, lowered):
+        raise ValueError(f"{getattr(function, '__name__', 'this function')} is not the function that was saved in {path}: "
+                         "it takes other arguments, or gives other results")
     jitted = Jitted(function, static)
     try:
         here = kept.machine()
