@@ -3,8 +3,8 @@
 
     examples/python/memory.py [SECONDS]             # of search; 20 unless said otherwise
 
-First it shows where memory is needed most, then it looks for a better order. The result computes exactly the same
-numbers. Editors and jupytext open this file as a notebook: a line that begins with "# %%" begins a cell.
+First it shows where memory is needed most, then it looks for a better order. The result computes the same bits. Editors
+and jupytext open this file as a notebook: a line that begins with "# %%" begins a cell.
 """
 # %%
 import sys

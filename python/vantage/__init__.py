@@ -6,8 +6,8 @@
     vantage.save(fast, "f.tuned"); fast = vantage.load("f.tuned", f)
 
 `tune` measures f's program on this machine, tries other decisions than the compiler's own, and keeps those that make it
-measurably faster with the same numbers. Where that is not possible, or does not help, the callable is f itself and says
-why. Importing this module needs neither JAX nor a compiler.
+measurably faster with the same numbers. Where that is not possible, or does not help, calls are those of jax.jit(f),
+and the report says why. Importing this module needs neither JAX nor a compiler.
 """
 from .arena import Arena, ArenaEnv
 from .memory import Memory, memory

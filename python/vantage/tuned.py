@@ -389,8 +389,8 @@ def load(path, function=None):
         return _untuned(function, f"what it takes or gives is of a class that is not here: {e}")
     report = Report(kept.verdict(about["result"])["sentence"], about["result"], path / "report.html")
     if function is not None and is_other(function, lowered):
-        raise ValueError(f"{getattr(function, '__name__', 'this function')} is not the function that was saved in {path}: "
-                         "it takes other arguments, or gives other results")
+        raise ValueError(f"{getattr(function, '__name__', 'this')} is not the function that was saved in {path}: it "
+                         "takes other arguments, or gives other results")
     jitted = Jitted(function, static)
     try:
         here = kept.machine()
