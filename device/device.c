@@ -84,6 +84,12 @@ uint32_t device_generation(const struct device *d)
 	return d->generation;
 }
 
+void device_renew(struct device *d)
+{
+	if (d->ops->renew)
+		d->ops->renew(d);
+}
+
 void device_effort(const struct device *d, struct effort *out)
 {
 	*out = (struct effort){0};

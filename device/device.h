@@ -117,6 +117,8 @@ const char *device_source(const struct device_info *i, char *out, size_t n);
 int device_takes(const struct device *d, const struct graph *program, struct err *err);
 const struct device_passes *device_passes(const struct device *d);
 uint32_t device_generation(const struct device *d); /* grows by one at each respawn */
+/* What comes next runs in a process that has done nothing before. All handles are lost, as when a worker dies. */
+void device_renew(struct device *d);
 /*
  * Sets the time, by the clock (now_seconds), from which nobody wants an answer. A request that is under way then is
  * ended, and a later one is not begun; the outcome of both is timeout, which says nothing about the program. 0: no such

@@ -225,9 +225,14 @@ static void fill_options(struct host *h, const char *given)
 		buf_addf(&h->options, "%s%s", h->options.len && *each[i] ? "," : "", each[i]);
 }
 
+static void host_renew(struct device *d)
+{
+	host_bury(host_of(d));
+}
+
 static const struct device_ops host_ops = {
 	host_close, host_compile, host_drop, host_extract, host_pair, host_run, host_compare,
-	host_effort, host_arrange, host_load};
+	host_effort, host_arrange, host_load, host_renew};
 
 /* Opens the user's inputs, which the worker opens again by itself. */
 static int take_inputs(struct host *h, const char *path, struct err *err)

@@ -31,6 +31,7 @@ struct device_ops {
 	/* compile of HLO with COMPILE_APPLIED, from executables made elsewhere. NULL: it can load none */
 	int (*load)(struct device *d, const void *p, size_t n, const struct ahead *ahead, struct compiled *out,
 		struct err *err);
+	void (*renew)(struct device *d); /* NULL: it has nothing to begin anew */
 };
 
 struct device {

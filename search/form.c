@@ -38,7 +38,8 @@ static int try_forms(struct form *f, struct hunt *h, bool codegen, bool weld, st
 	rc = race_begin(&x, h, weld && welding_promise(h) >= PROMISING ? FORMS : 0, err);
 	if (rc == 0 && codegen && recode_promise(&x) >= PROMISING) {
 		race_allow(&x, FORMS);
-		rc = recode_answer(&f->recode, &x, codegen_for_memory(), err);
+		rc = race_afresh(&x, err);
+		rc = rc == 0 ? recode_answer(&f->recode, &x, codegen_for_memory(), err) : rc;
 	}
 	if (rc == 0 && weld)
 		rc = welding_answer(&f->weldings, &x, err);

@@ -67,11 +67,18 @@ void race_allow(struct race *x, unsigned forms)
 	device_until(x->h->lab->device, x->ends);
 }
 
+/* Compiles the answer as it is, or loads it. */
+static int open_answer(struct race *x, struct err *err)
+{
+	struct lab *lab = x->h->lab;
+	enum compile_how usual = lab->how == COMPILE_CODEGEN_OWN ? COMPILE_DEFAULT : COMPILE_APPLIED;
+
+	return spare_compile(&lab->subject.opened.spares, lab->device, usual, &x->module, WANT_MEMORY, &x->best, err);
+}
+
 int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err)
 {
 	struct lab *lab = h->lab;
-	struct spares *spares = &lab->subject.opened.spares;
-	enum compile_how usual = lab->how == COMPILE_CODEGEN_OWN ? COMPILE_DEFAULT : COMPILE_APPLIED;
 	int rc;
 
 	*x = (struct race){.h = h, .how = lab->how, .began = now_seconds()};
@@ -79,9 +86,17 @@ int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err)
 	device_heed_stop(lab->device, true);
 	rc = lab_answer(lab, h->config, &x->module, err);
 	if (rc == 0 && affordable(x))
-		rc = spare_compile(spares, lab->device, usual, &x->module, WANT_MEMORY, &x->best, err);
+		rc = open_answer(x, err);
 	x->takes = x->best.seconds;
 	return rc;
+}
+
+int race_afresh(struct race *x, struct err *err)
+{
+	if (drop(x, &x->best, err) < 0)
+		return -1;
+	device_renew(x->h->lab->device);
+	return open_answer(x, err);
 }
 
 static bool has_best(const struct race *x)

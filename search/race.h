@@ -36,6 +36,11 @@ bool race_possible(const struct hunt *h);
  * these can be compiled and run, up to twice as long as the search. race_end has to follow, even if this fails.
  */
 int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err);
+/*
+ * Compiles the answer again, in a process that has done nothing before: where parts were timed, memory stays mapped,
+ * and is given back before each run of a whole program (device/worker/mapped.h). Users' processes keep what they had.
+ */
+int race_afresh(struct race *x, struct err *err);
 /* Gives the race the time for so many forms, as above, if only what it begins with tells what they promise. */
 void race_allow(struct race *x, unsigned forms);
 /* Is there something to compare with, and time for one more form, as far as one can say? */

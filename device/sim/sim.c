@@ -162,7 +162,7 @@ static void sim_close(struct device *d)
 }
 
 static const struct device_ops sim_ops = {sim_close, sim_compile, sim_drop, sim_extract, sim_pair, sim_run,
-	sim_compare, NULL, NULL, NULL};
+	sim_compare, NULL, NULL, NULL, NULL};
 
 /* The description's content is what makes its figures comparable, so its hash is part of the version. */
 static void describe(struct sim *s)
