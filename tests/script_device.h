@@ -120,7 +120,7 @@ static inline void script_effort(const struct device *d, struct effort *out)
 }
 
 static const struct device_ops script_ops = {NULL, script_compile, script_drop, NULL, script_pair,
-	script_run, NULL, script_effort, NULL, NULL};
+	script_run, NULL, script_effort, NULL, NULL, NULL};
 
 static inline struct script new_script(void)
 {
