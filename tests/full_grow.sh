@@ -162,5 +162,5 @@ ok without_the_toy_all_builds build all tests benches
 ok no_toy_is_opened says 'cannot be read|no such|No such' "$(bin/inspect --space --device sim toy:9:3:1 2>&1)"
 TEST_FEWER=10 made check >"$tmp/all" 2>&1
 grep -E '^FAIL' "$tmp/all" >"$tmp/log"
-ok without_the_toy_checks_pass says '^[0-9]{3} passed, 0 failed, [0-9]+ skipped$' \
+ok without_the_toy_checks_pass says '^[0-9]{3,} passed, 0 failed, [0-9]+ skipped$' \
 	"$(grep " skipped$" "$tmp/all" | tail -1)"
