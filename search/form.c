@@ -15,7 +15,7 @@
  * and otherwise after it.
  */
 #define PROMISING 0.05
-#define FORMS 2
+#define FORMS 3
 
 /* Is the answer the compiler's own program? Then the user's program is compiled with all of its decisions. */
 static bool is_own(const struct hunt *h)

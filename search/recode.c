@@ -51,15 +51,11 @@ double recode_promise(const struct race *x)
 	return PAGE_SECONDS * (double)x->best.temp_bytes / PAGE / fmax(hunt_own_seconds(h), DBL_MIN);
 }
 
-/* Is it of use for the program that leads, and not one more value of an option that was of none? */
+/* Is it of use for the program that leads? */
 static bool is_worth(const struct recode *r, const struct race *x, unsigned i)
 {
-	uint32_t rivals;
-
-	if (!(device_info(x->h->lab->device)->codegen >> i & 1) || r->asked >> i & 1)
-		return false;
-	rivals = codegen_rivals(i);
-	return x->best.temp_bytes >= (uint64_t)codegen_way(i)->mib << 20 && (!(r->asked & rivals) || r->taken & rivals);
+	return (device_info(x->h->lab->device)->codegen >> i & 1) && !(r->asked >> i & 1) &&
+	       x->best.temp_bytes >= (uint64_t)codegen_way(i)->mib << 20;
 }
 
 /* The way is taken, in place of another value of its option; what both saved is its gain. */

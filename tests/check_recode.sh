@@ -54,7 +54,7 @@ lacks "$pieces=8000000" pieces/options.txt
 run '100;pieces=200;temp=60000000' --budget 1 --out whole
 lacks "$pieces" whole/options.txt
 has "$pieces=30000000" whole/config.json
-lacks "$pieces=8000000" whole/config.json
+has "$pieces=1000000" whole/config.json
 run '100;pieces=50;temp=10000000' --budget 1 --out small
 lacks "$pieces" small/config.json
 done_ memory_is_asked_for_in_pieces_where_there_is_much
