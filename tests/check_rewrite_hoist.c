@@ -106,6 +106,27 @@ static void two_programs_compute_the_same(void)
 	graph_release(&g);
 }
 
+/* The program that is left when these parameters are given; false with a sentence if there is none. */
+static bool left_without(struct graph *rest, const char *text, const char *kind)
+{
+	struct graph g;
+	struct err err = {0};
+	struct buf main = {0};
+	struct space *s = NULL;
+	uint8_t config[1] = {0};
+	bool left;
+
+	if (CHECK(graph_parse(&g, text, strlen(text), "text", &err) == 0))
+		s = space_open(kind, "cpu", &g, NULL, 0, &err);
+	left = s && s->n_sites <= sizeof config && s->ops->apply(s, config, &main, &err) == 0 &&
+	       graph_parse(rest, main.data, main.len, "rest", &err) == 0;
+	CHECK_STR(err.text, "");
+	buf_release(&main);
+	space_free(s);
+	graph_release(&g);
+	return left;
+}
+
 /* A value is not handed over if it is larger than what it is computed from, or costs nothing to compute. */
 static void large_values_are_made_where_they_are_read(void)
 {
@@ -113,25 +134,15 @@ static void large_values_are_made_where_they_are_read(void)
 		"  s = f32[4] parameter(0)\n  x = f32[6,4] parameter(1)\n  w = f32[24] parameter(2)\n"
 		"  n = f32[4] negate(s)\n  b = f32[6,4] broadcast(n), dimensions={1}\n  r = f32[6,4] reshape(w)\n"
 		"  y = f32[6,4] add(x, b)\n  ROOT z = f32[6,4] add(y, r)\n}\n";
-	struct graph g, rest;
-	struct err err = {0};
-	struct buf main = {0};
-	struct space *s;
-	uint8_t config[1] = {0};
+	struct graph rest;
 
-	CHECK(graph_parse(&g, text, sizeof text - 1, "text", &err) == 0);
-	s = space_open("rewrite/without:small-product/hoist:s:w", "cpu", &g, NULL, 0, &err);
-	if (CHECK(s) && CHECK(s->ops->apply(s, config, &main, &err) == 0) &&
-		CHECK(graph_parse(&rest, main.data, main.len, "rest", &err) == 0)) {
-		CHECK_INT(count(&rest, OP_NEGATE), 0);
-		CHECK_INT(count(&rest, OP_BROADCAST), 1);
-		CHECK_INT(count(&rest, OP_RESHAPE), 1);
-		CHECK_INT(count(&rest, OP_PARAMETER), 3);
-		graph_release(&rest);
-	}
-	buf_release(&main);
-	space_free(s);
-	graph_release(&g);
+	if (!CHECK(left_without(&rest, text, "rewrite/without:small-product/hoist:s:w")))
+		return;
+	CHECK_INT(count(&rest, OP_NEGATE), 0);
+	CHECK_INT(count(&rest, OP_BROADCAST), 1);
+	CHECK_INT(count(&rest, OP_RESHAPE), 1);
+	CHECK_INT(count(&rest, OP_PARAMETER), 3);
+	graph_release(&rest);
 }
 
 /* A given parameter that is the result has no reader, but is wanted. */
@@ -139,24 +150,13 @@ static void a_parameter_that_is_the_result_stays(void)
 {
 	static const char text[] = "HloModule m\n\nENTRY e {\n  x = f32[4] parameter(1)\n"
 		"  ROOT w = f32[4] parameter(0)\n}\n";
-	struct graph g, rest;
-	struct err err = {0};
-	struct buf main = {0};
-	struct space *s;
-	uint8_t config[1] = {0};
+	struct graph rest;
 
-	CHECK(graph_parse(&g, text, sizeof text - 1, "text", &err) == 0);
-	s = space_open("rewrite/hoist:w", "cpu", &g, NULL, 0, &err);
-	if (CHECK(s) && CHECK(s->ops->apply(s, config, &main, &err) == 0) &&
-		CHECK(graph_parse(&rest, main.data, main.len, "rest", &err) == 0)) {
-		CHECK_INT(count(&rest, OP_PARAMETER), 2);
-		CHECK_STR(rest.node[rest.comp[rest.entry].root].proto->name, "w");
-		graph_release(&rest);
-	}
-	CHECK_STR(err.text, "");
-	buf_release(&main);
-	space_free(s);
-	graph_release(&g);
+	if (!CHECK(left_without(&rest, text, "rewrite/hoist:w")))
+		return;
+	CHECK_INT(count(&rest, OP_PARAMETER), 2);
+	CHECK_STR(rest.node[rest.comp[rest.entry].root].proto->name, "w");
+	graph_release(&rest);
 }
 
 /* Joining weights costs more than it saves if few rows are multiplied by them, but nothing if it is done once. */
