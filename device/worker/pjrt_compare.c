@@ -3,10 +3,10 @@
  *
  * For floats, the difference of two elements is divided by their magnitude plus the usual magnitude of the output, so
  * that elements near 0 among large numbers do not count as far apart. The usual magnitude is the mean, but a few huge
- * numbers, such as masks, shall not hide what becomes of all others: it is no more than a thousand times what a quarter
- * of those that are not 0 stay below. Elements that are not finite on both sides must be the same on both; if not, they
- * are counted. Integers that are not equal are counted, and their difference is
- * given, too.
+ * numbers, such as masks, shall not hide what becomes of all others: it is no more than a thousand times what three
+ * quarters of those that are not 0 stay below. (The lower quartile would not do: where much should be 0, such as beside
+ * a triangle, most of what is not is rounding.) Elements that are not finite on both sides must be the same on both; if
+ * not, they are counted. Integers that are not equal are counted, and their difference is given, too.
  */
 #include "device/worker/pjrt.h"
 #ifdef HAVE_PJRT
@@ -16,16 +16,16 @@
 #include "base/mem.h"
 #include "device/worker/pjrt_own.h"
 
-#define USUAL_MOST 1000.0 /* times the lower quartile */
+#define USUAL_MOST 1000.0 /* times the upper quartile */
 #define EXPONENTS 2200	  /* of numbers of 64 bits, all of them */
 
-/* A power of 2 that a quarter of the counted numbers are below. */
-static double lower_quartile(const size_t *with_exponent, size_t n)
+/* A power of 2 that three quarters of the counted numbers are below. */
+static double upper_quartile(const size_t *with_exponent, size_t n)
 {
 	size_t below = 0;
 
 	for (int e = 0; e < EXPONENTS; e++)
-		if ((below += with_exponent[e]) * 4 >= n)
+		if ((below += with_exponent[e]) * 4 >= 3 * n)
 			return ldexp(1, e - EXPONENTS / 2);
 	return 0;
 }
@@ -52,7 +52,7 @@ static double usual_magnitude(const struct values *x, size_t parts)
 	}
 	if (some == 0)
 		return 0;
-	return fmin(mean * (double)n / (double)finite, USUAL_MOST * lower_quartile(with_exponent, some));
+	return fmin(mean * (double)n / (double)finite, USUAL_MOST * upper_quartile(with_exponent, some));
 }
 
 /* Puts a number among the largest, which are in descending order, if it is one. */
