@@ -16,6 +16,9 @@
 #define RUN_SHARE 0.05
 #define RUN_LEAST 0.5
 #define RUN_MOST 3.0
+/* ... or so many runs of the answer, where these take longer, up to so many seconds; fewer seldom show anything. */
+#define RUNS 60
+#define RUNS_MOST 10.0
 #define WORTH 0.005 /* share of a run; for less no form is taken */
 #define SURE 3.0    /* standard errors */
 
@@ -37,28 +40,28 @@ static int drop(struct race *x, struct compiled *c, struct err *err)
 	return rc;
 }
 
+/* How long two forms run side by side, at the most. */
+static double run_for(const struct hunt *h)
+{
+	double share = h->o.seconds > 0 ? RUN_SHARE * h->o.seconds : RUN_MOST;
+
+	return fmax(fmin(RUN_MOST, fmax(RUN_LEAST, share)), fmin(RUNS_MOST, RUNS * hunt_own_seconds(h)));
+}
+
 static double time_for(const struct hunt *h, unsigned forms)
 {
 	double usual = h->o.seconds > 0 ? TIME_SHARE * h->o.seconds : fmax(TIME_SHARE * hunt_seconds(h), TIME_LEAST);
-	double wanted = forms ? (1 + forms) * h->lab->subject.extract_seconds + forms * RUN_MOST : 0;
+	double wanted = forms ? (1 + forms) * h->lab->subject.extract_seconds + forms * run_for(h) : 0;
 
 	return fmax(usual, h->o.seconds > 0 ? fmin(wanted, TIME_MOST * h->o.seconds) : wanted);
 }
 
-/* How long two forms run side by side, at the most. */
-static double run_for(const struct race *x)
-{
-	double share = x->h->o.seconds > 0 ? RUN_SHARE * x->h->o.seconds : RUN_MOST;
-
-	return fmin(RUN_MOST, fmax(RUN_LEAST, share));
-}
-
-/* Is there time to compile one more form and to run it, as far as one can say? */
-static bool affordable(const struct race *x)
+/* Is there time to compile one more form, and to run it for so many seconds, as far as one can say? */
+static bool affordable(const struct race *x, double run)
 {
 	double takes = x->takes > 0 ? x->takes : x->h->lab->subject.extract_seconds;
 
-	return !stop_asked() && now_seconds() + takes + run_for(x) <= x->ends;
+	return !stop_asked() && now_seconds() + takes + run <= x->ends;
 }
 
 void race_allow(struct race *x, unsigned forms)
@@ -85,7 +88,7 @@ int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err)
 	race_allow(x, forms);
 	device_heed_stop(lab->device, true);
 	rc = lab_answer(lab, h->config, &x->module, err);
-	if (rc == 0 && affordable(x))
+	if (rc == 0 && affordable(x, 0)) /* then it can tell whether others get more time */
 		rc = open_answer(x, err);
 	x->takes = x->best.seconds;
 	return rc;
@@ -106,7 +109,7 @@ static bool has_best(const struct race *x)
 
 bool race_goes_on(const struct race *x)
 {
-	return has_best(x) && affordable(x);
+	return has_best(x) && affordable(x, run_for(x->h));
 }
 
 int race_recover(struct race *x, struct err *err)
@@ -114,7 +117,7 @@ int race_recover(struct race *x, struct err *err)
 	const struct buf *m = &x->module;
 	unsigned want = WANT_SERIALISED | WANT_MEMORY;
 
-	if (!x->best.handle || has_best(x) || !affordable(x))
+	if (!x->best.handle || has_best(x) || !affordable(x, run_for(x->h)))
 		return 0;
 	if (drop(x, &x->best, err) < 0)
 		return -1;
@@ -124,7 +127,7 @@ int race_recover(struct race *x, struct err *err)
 /* Runs x->next beside x->best. Returns 1 if it is faster, else 0. */
 static int is_faster(struct race *x, struct lap *lap, struct err *err)
 {
-	struct precision p = {.target = 0.002, .max_seconds = run_for(x), .instances = 4, .give_up = -1,
+	struct precision p = {.target = 0.002, .max_seconds = run_for(x->h), .instances = 4, .give_up = -1,
 		.even_identical = true};
 	struct timing t = {0};
 	int rc = device_pair(x->h->lab->device, &x->best, &x->next, &p, &t, err);
