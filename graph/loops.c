@@ -7,7 +7,7 @@
  * fusions, and tuples that are taken apart at once. So we look through those first (`see`), up through
  * parameters and down into roots. Of conversions we look through those that keep every whole number.
  *
- * A counter that would leave its type wraps, and then the count does not follow from these numbers.
+ * A counter that leaves its type wraps, and then we take no count from these numbers.
  *
  * A limit may also be an element of the state that the body passes on unchanged. For any other loop we
  * take the count that turns.h noted in the program, if there is one; else the count is unknown, and negative.
@@ -17,7 +17,7 @@
 #include "graph/turns.h"
 
 #define SEE_STEPS 64 /* the most steps to look through; also ends walks in circles */
-#define UNKNOWN -1.0
+#define UNKNOWN (-1.0)
 
 __extension__ typedef __int128 whole; /* holds what any two numbers of 64 bits add up to */
 
@@ -183,20 +183,19 @@ static bool is_true(const char *cmp, whole a, whole b)
 	return a > b || (cmp[1] == 'E' && a == b);
 }
 
-/* How many rounds `for (i = start; i CMP limit; i += step)` runs, if i is of that type; UNKNOWN if it does not say. */
+/* How many rounds `for (i = start; i CMP limit; i += step)` runs, for an i of that type. UNKNOWN: i would wrap. */
 static double rounds(const char *cmp, whole start, whole limit, whole step, uint8_t dtype)
 {
-	whole way = step > 0 ? limit - start : start - limit, size = step > 0 ? step : -step, n;
+	bool up = step > 0, differs = strcmp(cmp, "NE") == 0, may_equal = !differs && cmp[0] && cmp[1] == 'E';
+	whole way = up ? limit - start : start - limit, size = up ? step : -step, n;
 
-	if (strcmp(cmp, "NE") != 0 && cmp[0] != 'L' && cmp[0] != 'G')
+	if (!differs && cmp[0] != 'L' && cmp[0] != 'G')
 		return UNKNOWN;
 	if (!is_true(cmp, start, limit))
 		return 0;
-	if (step == 0 || way < 0 || (strcmp(cmp, "NE") == 0 && way % size != 0))
+	if (step == 0 || way < 0 || (differs ? way % size != 0 : (cmp[0] == 'L') != up))
 		return UNKNOWN;
-	if (cmp[0] != 'N' && (cmp[0] == 'L') != (step > 0))
-		return UNKNOWN;
-	n = (way + (cmp[1] == 'E' && cmp[0] != 'N') + size - 1) / size;
+	n = (way + may_equal + size - 1) / size;
 	return holds(dtype, start + n * step) ? (double)n : UNKNOWN;
 }
 

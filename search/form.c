@@ -11,8 +11,8 @@
 /*
  * Welding that promises such a share of a run gets the time for so many sizes. (The gradients of quantum circuits are
  * hundreds of small kernels. One opens in 14 to 17 s. A minute's search had 15 s for all forms, tried none, and left
- * 46% there.) So does memory that is mapped anew in each run; a form that needs less of that is tried before welding,
- * and otherwise after it.
+ * 46% there.) So do pieces of memory (recode.h) that promise as much. They are tried before welding then, and after it
+ * otherwise.
  */
 #define PROMISING 0.05
 #define FORMS 3

@@ -16,7 +16,7 @@
 #define RUN_SHARE 0.05
 #define RUN_LEAST 0.5
 #define RUN_MOST 3.0
-/* ... or so many runs of the answer, where these take longer, up to so many seconds; fewer seldom show anything. */
+/* ... or for so many runs of the answer, but no longer than so many seconds. Fewer runs seldom show a difference. */
 #define RUNS 60
 #define RUNS_MOST 10.0
 #define WORTH 0.005 /* share of a run; for less no form is taken */
@@ -88,7 +88,7 @@ int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err)
 	race_allow(x, forms);
 	device_heed_stop(lab->device, true);
 	rc = lab_answer(lab, h->config, &x->module, err);
-	if (rc == 0 && affordable(x, 0)) /* then it can tell whether others get more time */
+	if (rc == 0 && affordable(x, 0)) /* only the answer tells whether forms get more time */
 		rc = open_answer(x, err);
 	x->takes = x->best.seconds;
 	return rc;

@@ -37,8 +37,8 @@ bool race_possible(const struct hunt *h);
  */
 int race_begin(struct race *x, struct hunt *h, unsigned forms, struct err *err);
 /*
- * Compiles the answer again, in a process that has done nothing before: where parts were timed, memory stays mapped,
- * and is given back before each run of a whole program (device/worker/mapped.h). Users' processes keep what they had.
+ * Compiles the answer again, in a process that has done nothing before. One that has timed parts gives all free memory
+ * back before each run of a large program (device/worker/mapped.h), which processes of users do not.
  */
 int race_afresh(struct race *x, struct err *err);
 /* Gives the race the time for so many forms, as above, if only what it begins with tells what they promise. */

@@ -7,7 +7,6 @@
 #include <math.h>
 #include "base/io.h"
 
-#define MAPPED (UINT64_C(32) << 20) /* bytes: what is larger, glibc maps anew each time */
 #define PAGE 4096.0
 #define PAGE_SECONDS 1e-6 /* that a page costs when it is touched first; 1.0 to 1.3 us on a Xeon */
 
@@ -42,20 +41,22 @@ static double together(const struct recode *r, double *se)
 	return 1 - left;
 }
 
-double recode_promise(const struct race *x)
+/* The ways that may be of use for the program that leads. */
+static uint32_t of_use(const struct race *x)
 {
-	const struct hunt *h = x->h;
+	uint32_t ways = device_info(x->h->lab->device)->codegen;
 
-	if (!(device_info(h->lab->device)->codegen & codegen_for_memory()) || x->best.temp_bytes <= MAPPED)
-		return 0;
-	return PAGE_SECONDS * (double)x->best.temp_bytes / PAGE / fmax(hunt_own_seconds(h), DBL_MIN);
+	for (unsigned i = 0; i < CODEGEN_MOST; i++)
+		if ((ways >> i & 1) && x->best.temp_bytes < (uint64_t)codegen_way(i)->mib << 20)
+			ways &= ~(UINT32_C(1) << i);
+	return ways;
 }
 
-/* Is it of use for the program that leads? */
-static bool is_worth(const struct recode *r, const struct race *x, unsigned i)
+double recode_promise(const struct race *x)
 {
-	return (device_info(x->h->lab->device)->codegen >> i & 1) && !(r->asked >> i & 1) &&
-	       x->best.temp_bytes >= (uint64_t)codegen_way(i)->mib << 20;
+	if (!(of_use(x) & codegen_for_memory()))
+		return 0;
+	return PAGE_SECONDS * (double)x->best.temp_bytes / PAGE / fmax(hunt_own_seconds(x->h), DBL_MIN);
 }
 
 /* The way is taken, in place of another value of its option; what both saved is its gain. */
@@ -78,7 +79,7 @@ int recode_answer(struct recode *r, struct race *x, uint32_t ways, struct err *e
 	int rc = 0;
 
 	for (unsigned i = 0; i < CODEGEN_MOST && rc >= 0 && race_goes_on(x); i++) {
-		if (!(ways >> i & 1) || !is_worth(r, x, i))
+		if (!((ways & of_use(x) & ~r->asked) >> i & 1))
 			continue;
 		device_codegen(d, (r->taken & ~codegen_rivals(i)) | UINT32_C(1) << i);
 		rc = race_enter(x, x->h->lab->how, &x->module, &lap, err);

@@ -20,7 +20,7 @@ struct recode { /* all zero: nothing was asked */
 	double gain[CODEGEN_MOST], se[CODEGEN_MOST];
 };
 
-/* What mapping its temporary memory costs the program that leads, as a share of a run, if a way may save it. */
+/* What it may cost the program that leads to map its temporary memory, as a share of a run; 0: no way saves that. */
 double recode_promise(const struct race *x);
 /* Tries each of these ways beside those taken before it, and tells the device what was taken. */
 int recode_answer(struct recode *r, struct race *x, uint32_t ways, struct err *err);

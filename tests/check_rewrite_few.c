@@ -4,14 +4,26 @@
  *
  * That what is written is right, tests/check_rewrite_proof.c proves.
  */
-#include "space/space.h"
-#include "tests/test.h"
+#include "tests/rewritten.h"
 
 #define HEAD "HloModule m\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n" \
 	"twice {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, a)\n}\n" \
 	"most {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] maximum(a, b)\n}\nENTRY e {\n"
 #define SUM(x, first, y, dims, f) "x = f32[" x "] parameter(0)\n z = f32[] constant(" first ")\n" \
 	" ROOT y = f32[" y "] reduce(x, z), dimensions={" dims "}, to_apply=" f "\n}\n"
+
+/* Opens a program of HEAD and these lines; NULL if that fails. */
+static struct space *open_lines(const char *lines, struct graph *g, struct err *err)
+{
+	struct buf text = {0};
+	struct space *s = NULL;
+
+	buf_addf(&text, HEAD " %s", lines);
+	if (CHECK(graph_parse(g, text.data, text.len, "text", err) == 0))
+		s = space_open("rewrite", "cpu", g, NULL, 0, err);
+	buf_release(&text);
+	return s;
+}
 
 static void few_terms_side_by_side_are_taken_apart(void)
 {
@@ -35,18 +47,13 @@ static void few_terms_side_by_side_are_taken_apart(void)
 		{SUM("9,3", "0", "9,3", "1", "add"), false}};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		struct buf text = {0};
 		struct graph g;
 		struct err err = {0};
-		struct space *s = NULL;
-		buf_addf(&text, HEAD " %s", table[i].text);
-		if (CHECK(graph_parse(&g, text.data, text.len, "text", &err) == 0))
-			s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+		struct space *s = open_lines(table[i].text, &g, &err);
 		if (!CHECK(s && (s->n_sites == 1) == table[i].taken))
 			printf("\t%u sites, %s, in\n%s", s ? s->n_sites : 0, err.text, table[i].text);
 		space_free(s);
 		graph_release(&g);
-		buf_release(&text);
 	}
 }
 
@@ -68,31 +75,29 @@ static void a_length_of_the_run_is_left_alone(void)
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		for (int dynamic = 0; dynamic < 2; dynamic++) {
 			const char *at = strstr(table[i], "%s");
-			struct buf text = {0};
+			struct buf lines = {0};
 			struct graph g;
 			struct err err = {0};
-			struct space *s = NULL;
-			buf_addf(&text, HEAD " %.*s%s%s", (int)(at - table[i]), table[i], dynamic ? "<=" : "", at + 2);
-			if (CHECK(graph_parse(&g, text.data, text.len, "text", &err) == 0))
-				s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+			struct space *s;
+			buf_addf(&lines, "%.*s%s%s", (int)(at - table[i]), table[i], dynamic ? "<=" : "", at + 2);
+			s = open_lines(lines.data, &g, &err);
 			if (!CHECK(s && (s->n_sites > 0) != dynamic))
-				printf("\t%u sites, %s, in\n%s", s ? s->n_sites : 0, err.text, text.data);
+				printf("\t%u sites, %s, in\n%s", s ? s->n_sites : 0, err.text, lines.data);
 			space_free(s);
 			graph_release(&g);
-			buf_release(&text);
+			buf_release(&lines);
 		}
 }
 
 static uint32_t subtractions(const struct buf *module)
 {
 	struct graph g = {0};
-	uint32_t n = 0;
+	int n;
 
 	CHECK(graph_parse(&g, module->data, module->len, "rewritten", NULL) == 0);
-	for (uint32_t v = 0; v < g.n_nodes; v++)
-		n += g.node[v].opcode == OP_SUBTRACT;
+	n = count_op(&g, OP_SUBTRACT);
 	graph_release(&g);
-	return n;
+	return (uint32_t)n;
 }
 
 /* Terms that are all -0 add up to -0, or to 0 if the sum begins with that: then the result is 0 - -x. */
@@ -111,13 +116,9 @@ static void sums_have_the_sign_that_they_begin_with(void)
 		 " ROOT y = f32[6,12] reduce-window(x, z), window={size=4x19}, to_apply=add\n}\n", 0}};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		struct buf text = {0};
 		struct graph g;
 		struct err err = {0};
-		struct space *s = NULL;
-		buf_addf(&text, HEAD " %s", table[i].text);
-		if (CHECK(graph_parse(&g, text.data, text.len, "text", &err) == 0))
-			s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+		struct space *s = open_lines(table[i].text, &g, &err);
 		CHECK(s && s->n_sites == 1 && s->site[0].choices > 1);
 		for (uint8_t k = 1; s && s->n_sites && k < s->site[0].choices; k++) {
 			struct buf module = {0};
@@ -128,7 +129,6 @@ static void sums_have_the_sign_that_they_begin_with(void)
 		}
 		space_free(s);
 		graph_release(&g);
-		buf_release(&text);
 	}
 }
 

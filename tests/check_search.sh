@@ -3,39 +3,10 @@
 # a kill, and what it says when things go wrong.
 # needs: space/toy
 set -u
-. tests/await.sh
-. tests/script.sh
-bin=$(realpath "${BIN:-bin}") b=$(realpath "${B:-build/release}")
-search=$bin/search store=$bin/store
-graphs=$(realpath examples/graphs) models=$(realpath models) depthwise=$(realpath tests/depthwise.hlo)
-[ -x "$search" ] && [ -x "$store" ] || { echo "skip: search: it is not built"; exit 0; }
-tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm} # every trial is synced
-dir=$(mktemp -d -p "$tmp") || exit 1
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-export VANTAGE_LOCK_DIR=$dir XDG_DATA_HOME=$dir/data TMPDIR=$dir
+. tests/search.sh
 RANDOM=5
-run() { # arguments; output in out, talk in talk, status in rc
-	"$search" -q "$@" >out 2>talk
-	rc=$?
-}
 toy() { local o=$1; shift; run --device none --graph toy:40:2:6 --out "$o" "$@"; }
-wants() { # what is said, in a sentence of its own, with status 1
-	[ $rc -eq 1 ] || fail "status $rc instead of \"$1\""
-	[ "$(wc -l <talk)" -eq 1 ] || fail "$(wc -l <talk) lines"
-	grep -qE "^search: .*$1" talk || fail "no \"$1\" in: $(cat talk)"
-}
-answers() { # what is said, with status 0, and a whole folder
-	[ $rc -eq 0 ] || fail "status $rc: $(cat talk)"
-	grep -qE "$1" out || fail "no \"$1\" in: $(cat out)"
-	[ -s "$2/tuned.pb" ] && [ -e "$2/options.txt" ] && grep -q '^</html>' "$2/report.html" ||
-		fail "$2: $(ls -A "$2" | tr '\n' ' ')"
-	tail -1 "$2/config.json" | grep -qx '}' || fail "$2/config.json is cut off"
-	[ -z "$(find "$2" -name '.*' -type f)" ] || fail "leftovers in $2"
-}
-query() { "$store" query "$1" "$2" --csv | tail -n +2; }
 trials() { query "$1" "SELECT id, chain, hex(flips), delta, se, taken, outcome FROM trial"; }
-field() { grep -oE "\"$1\": ?\"?[^,\"]*" "$2" | head -1 | sed 's/.*[:"] *//'; }
 
 toy a --budget 300 --json
 answers '"tuned":true' a
@@ -469,59 +440,4 @@ kill -INT $pid; wait $pid; rc=$?
 wants 'stopped while .* was opened: nothing was searched'
 [ ! -e stopped/config.json ] || fail "an answer: $(cat out)"
 done_ stopped_while_opening
-
-# A kind that others follow found nothing before the user stopped the search: that is an answer, wherever the next one
-# is. Both write into the same store.
-fake=("${fake[@]/*convolution*/$depthwise}")
-runs() { [ -s "$1" ] && [ "$(query "$1" 'SELECT count(*) FROM run' 2>/dev/null)" = "$2" ]; }
-for n in 1 2; do # the kind that is being decided
-	FAKE_PLUGIN="fake:any=1;hang=100" "$search" -q "${fake[@]}" --space rewrite,fusion --budget $((40 - 20 * n)) \
-		--db kinds$n.db --out kinds$n >out 2>talk & pid=$!
-	if [ $n = 1 ]; then await $pid runs kinds1.db 1; else await $pid test -s kinds2/rewrite/decisions.json; fi
-	kill -INT $pid; wait $pid; rc=$?
-	answers 'the default is the answer' kinds$n
-	cmp -s kinds$n/tuned.pb kinds$n/default.pb || fail "another program than the default"
-	"$store" verify kinds$n.db >/dev/null || fail "kinds$n.db is unsound"
-done
-[ "$(field space kinds1/config.json)" = rewrite ] || fail "of the kind $(field space kinds1/config.json)"
-export FAKE_PLUGIN="fake:any=1"
-run "${fake[@]}" --from kinds1 --budget 0 --out kinds3 # no kind is named
-answers 'the default is the answer' kinds3
-[ "$(field space kinds3/config.json)" = rewrite ] || fail "measured again as $(field space kinds3/config.json)"
-run "${fake[@]}" --space rewrite,fusion --db kinds4.db --out kinds4
-answers 'evaluations? in' kinds4
-[ "$(query kinds4.db "SELECT count(*) FROM stint WHERE state IN ('stopped', 'finished')")" = 2 ] ||
-	fail "runs that are not ended: $(query kinds4.db 'SELECT group_concat(state) FROM stint')"
-done_ several_kinds
-
-# What fusion decides makes the numbers wrong: what rewriting made is right without it.
-FAKE_PLUGIN="fake:any=1;spread=40;applied=1.5" run "${fake[@]}" --space rewrite,fusion --start promised --budget 40 \
-	--out mended
-answers 'What the kind fusion decided was taken back in .* with it, on normal inputs.*Its numbers are' mended
-done_ numbers_are_right_without_the_last_kind
-
-# A program that may take long to compile is opened for the kind that sees the compiler's decisions, before the first.
-awk '/ROOT/ { sub("ROOT ", ""); sub(" [a-z]+ =", " v0 ="); last = $0; print; next }
-	/^}/ && last { for (i = 1; i < 2000; i++) printf "  v%d = f32[4,32,32,16] sine(v%d)\n", i, i - 1
-		print "  ROOT r = f32[4,32,32,16] sine(v1999)" } { print }' "$depthwise" >large.hlo
-for graph in large.hlo "$depthwise"; do
-	"$search" "${fake[@]/*depthwise*/$graph}" --space rewrite,fusion --budget 2 --out ahead >out 2>talk || rc=$?
-	grep -oE 'compiling it to see|shows no choices' talk | sed 's/^c.*/ahead/; s/^s.*/site/' | tr '\n' ' ' >order
-	case "$graph $(cat order)" in
-	"large.hlo ahead site "* | "$depthwise site "*) ;;
-	*) fail "$graph: $(cat talk)" ;;
-	esac
-done
-done_ large_programs_are_opened_for_the_later_kind_first
-large=("${fake[@]/*depthwise*/large.hlo}")
-"$search" "${large[@]}" --seconds 0.001 --out ahead >out 2>talk || fail "$(cat talk)"
-grep -q 'so --space rewrite,fusion' talk && grep -q 'nothing is decided after what is computed in another way' talk ||
-	fail "said: $(cat talk)"
-[ "$(field space ahead/config.json)" = rewrite ] || fail "of the kind $(field space ahead/config.json)"
-done_ the_first_kind_is_alone_where_compiling_takes_too_long
-FAKE_PLUGIN="fake:any=1;blown=2000" "$search" "${large[@]}" --seconds 0.001 --out blown >out 2>talk ||
-	fail "$(cat talk)"
-grep -q 'search: nothing is computed in another way' talk || fail "said: $(cat talk)"
-[ "$(field space blown/config.json)" = fusion ] || fail "of the kind $(field space blown/config.json)"
-done_ the_later_kind_is_alone_where_the_compiler_blows_the_program_up
 exit $failed
