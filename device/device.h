@@ -60,6 +60,7 @@ struct device_options {	     /* all zero is the default */
 	/* told of each worker's process when it is started, and of 0 before it is reaped; NULL: nobody is */
 	void (*watch)(void *watcher, pid_t pid);
 	void *watcher;
+	const char *const *environment; /* NAME=VALUE, up to a NULL: added to the workers' own; NULL: nothing is */
 	const char *model;   /* sim: device description file, or NULL for the built-in */
 	/* by what the parts of our model's prices are multiplied, one for each (estimate.h), borrowed; NULL: by 1 */
 	const double *weights;

@@ -267,6 +267,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	h->deadline = o->deadline;
 	h->child.watch = o->watch;
 	h->child.watcher = o->watcher;
+	h->child.environment = o->environment;
 	h->parts_only = o->parts_only;
 	for (int i = 0; i < ESTIMATE_PARTS; i++)
 		h->weight[i] = o->weights ? o->weights[i] : 1;

@@ -108,8 +108,12 @@ static void add_verdict(struct json *j, const struct result *r)
 		json_uint(j, "instances", v->instances);
 		json_uint(j, "pairs", v->pairs);
 		json_uint(j, "compiled", v->compiled);
-		json_num(j, "default_page_faults", v->default_faults);
-		json_num(j, "tuned_page_faults", v->tuned_faults);
+		json_num(j, "default_page_faults", v->mapped_in.dflt);
+		json_num(j, "tuned_page_faults", v->mapped_in.tuned);
+		if (v->mapped_in.kept_dflt > 0) {
+			json_num(j, "default_seconds_mapped", v->mapped_in.kept_dflt);
+			json_num(j, "tuned_seconds_mapped", v->mapped_in.kept_tuned);
+		}
 	}
 	if (v->forgone) {
 		json_bool(j, "unverified", true);

@@ -261,7 +261,7 @@ static void add_environment(struct buf *b, const struct result *r)
 	page_row(b, "Cost", line);
 	if (r->verdict->measured && r->verdict->kind == COST_MEASURED) {
 		snprintf(line, sizeof line, "%.0f by the default, %.0f by the tuned program",
-			r->verdict->default_faults, r->verdict->tuned_faults);
+			r->verdict->mapped_in.dflt, r->verdict->mapped_in.tuned);
 		page_row(b, "Pages of memory mapped in by a run", line);
 	}
 	page_row(b, "Program", opt_version());

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/progress.h"
 #include "base/stat.h"
+#include "base/stop.h"
 #include "base/talk.h"
 #include "device/prior.h"
 #include "search/stations.h"
@@ -73,28 +74,6 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 out:
 	buf_release(&module);
 	return rc;
-}
-
-/*
- * Some memory is given back by the allocator after every run and mapped in again at the next, at a fault for each page.
- * With glibc this happens to blocks of more than 32 MB. It can be worth more than all decisions: it was 30% of a
- * recommender's training step of 69 ms, and all that 60 evaluations had gained there was to come below that limit.
- */
-#define FAULT_SECONDS 0.5e-6 /* a page at least; 2.3 us were seen */
-#define FAULT_SHARE 0.01     /* of a run, from which on it is worth a word */
-
-static void advise(struct verdict *v)
-{
-	double faults = fmax(v->default_faults, v->tuned_faults);
-
-	if (v->quantity != QUANTITY_SECONDS || v->default_seconds <= 0)
-		return;
-	if (faults * FAULT_SECONDS > FAULT_SHARE * v->default_seconds)
-		snprintf(v->advice, sizeof v->advice,
-			"A run of the default maps %.0f pages of memory anew, one of the tuned program %.0f. Where "
-			"memory stays mapped, both are faster, and the gain is another: with glibc, run them with "
-			"MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=2000000000 in the environment.",
-			v->default_faults, v->tuned_faults);
 }
 
 /* Makes both sides, unless they are `ready`. Adds up the seconds that this took. */
@@ -184,8 +163,8 @@ void verdict_interval(struct verdict *v, const struct timing *t, size_t n, size_
 static void count_runs(struct verdict *v, const struct timing *t, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		v->default_faults += t[i].faults_a / (double)n;
-		v->tuned_faults += t[i].faults_b / (double)n;
+		v->mapped_in.dflt += t[i].faults_a / (double)n;
+		v->mapped_in.tuned += t[i].faults_b / (double)n;
 		v->instances += t[i].instances;
 		v->pairs += t[i].pairs;
 	}
@@ -357,6 +336,26 @@ static void tell_how_long(size_t more, double each)
 			talk_seconds((double)more * each, time, sizeof time));
 }
 
+/* Times both where memory stays mapped. That is only told, so if it fails nothing is. */
+static void time_mapped(struct verdict *v, struct lab *lab, const uint8_t *config, const struct device_options *o,
+	double seconds, struct kept *k)
+{
+	struct device_options keeping = *o;
+	struct verdict aside = *v;
+	struct timing t = {0};
+	struct worker w = {0};
+	struct err ignored;
+
+	keeping.environment = mapped_in_environment;
+	if (worker_next(&w, &keeping, k->side, 1, &ignored) == 0 &&
+		weigh(&aside, lab, config, &w, true, seconds, k, &t, &ignored) == 0 && t.outcome == OUTCOME_OK) {
+		v->mapped_in.kept_dflt = t.seconds_a;
+		v->mapped_in.kept_tuned = t.seconds_b;
+	}
+	timing_release(&t);
+	worker_close(&w);
+}
+
 /* Asks worker after worker, each a process of its own. Exact figures are asked of the first one only. */
 static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,
 	struct err *err)
@@ -401,6 +400,9 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	}
 	if (rc == 0 && v->outcome == OUTCOME_OK)
 		judge(v, lab, weighed);
+	if (rc == 0 && timed && v->outcome == OUTCOME_OK && v->quantity == QUANTITY_SECONDS && !stop_asked() &&
+		mapped_in_matters(&v->mapped_in, v->default_seconds))
+		time_mapped(v, lab, config, o->device, seconds, &k);
 	for (size_t i = 0; i < n; i++)
 		timing_release(&t[i]);
 	for (int side = 0; side < 2; side++)
@@ -423,7 +425,8 @@ void verdict_tell(struct verdict *v)
 	v->tuned &= v->numbers.outcome == OUTCOME_OK;
 	verdict_words(v);
 	tell_numbers(v);
-	advise(v);
+	if (v->quantity == QUANTITY_SECONDS && mapped_in_matters(&v->mapped_in, v->default_seconds))
+		mapped_in_words(&v->mapped_in, v->advice, sizeof v->advice);
 }
 
 int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,

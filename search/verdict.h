@@ -33,6 +33,7 @@
 
 #include "base/stat.h"
 #include "lab/lab.h"
+#include "search/mapped_in.h"
 #include "search/numbers.h"
 
 #define VERDICT_COVERAGE 0.95
@@ -80,11 +81,11 @@ struct verdict { /* all zero is empty */
 	double default_seconds, tuned_seconds; /* in the base unit of the quantity */
 	struct verdict_limit limit[LIMITS_MOST];
 	uint32_t n_limits;
-	double default_faults, tuned_faults; /* pages of memory that each run maps in */
+	struct mapped_in mapped_in;
 	uint32_t instances, pairs, compiled; /* compiled: workers that compiled for themselves */
 	char sentence[900];
 	char compared[800]; /* on which inputs the numbers agree, and how closely; empty where none were compared */
-	char advice[400]; /* what would help either program; mostly empty */
+	char advice[600]; /* what would help either program; mostly empty */
 };
 
 /* Sets the sentence (verdict_words.c). */

@@ -201,7 +201,7 @@ static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 	e->n -= some && asked_for_passes("another");
 	for (double left = number(e, "print", 0); left > 0; left -= 64)
 		fprintf(stderr, "%063d\n", (int)left);
-	lose((size_t)number(e, "leak", 0) << 20);
+	take((size_t)number(e, "leak", 0) << 20); /* and never gives it back */
 	error = act(told_by(e, "compile"), "compile");
 	if (!error)
 		a->executable = load(e);
@@ -367,6 +367,7 @@ static PJRT_Error *execute(PJRT_LoadedExecutable_Execute_Args *a)
 	a->output_lists[0][0] = b;
 	if (a->device_complete_events)
 		a->device_complete_events[0] = &the_event;
+	free(take((size_t)number(e, "temporary", 0) << 20));
 	wait_until(until, number(e, "busy", 0) != 0);
 	return NULL;
 }

@@ -10,6 +10,7 @@
  *	us=100      microseconds that a run takes  noise=3    percent by which runs differ
  *	load=5      percent by which loads differ  out=2      factor of the outputs
  *	leak=64     MiB lost by each compilation   print=9000 bytes printed on stderr by compiling
+ *	temporary=48 MiB that each run takes, and gives back
  *	reload=no   what it serialised cannot be loaded
  *	serial=no   it cannot serialise            after=1    how many good runs come before a crash
  *	large=2     factor of the outputs if an input exceeds 100
@@ -200,16 +201,17 @@ static const char *told(const char *name, const char *dflt)
 	return v ? strdup(v) : dflt;
 }
 
-/* Takes so much memory and never gives it back. */
-static void lose(size_t bytes)
+/* Takes so much memory, and writes to each page. */
+static void *take(size_t bytes)
 {
-	volatile char *lost = bytes ? malloc(bytes) : NULL;
-	if (bytes && !lost) {
+	volatile char *taken = bytes ? malloc(bytes) : NULL;
+	if (bytes && !taken) {
 		fprintf(stderr, "std::bad_alloc\n");
 		abort();
 	}
 	for (size_t i = 0; i < bytes; i += 4096)
-		lost[i] = 1;
+		taken[i] = 1;
+	return (void *)taken;
 }
 
 /* The factor that the environment gives by this name, if the bytes have that word; else 1. */
