@@ -262,6 +262,28 @@ static void the_end_may_lack_a_newline(void)
 	arena_release(&mem);
 }
 
+/* XLA writes numbers without a fraction as whole ones, -0 as well. */
+static void whole_numbers_may_be_real_ones(void)
+{
+	static const struct {
+		const char *text;
+		float value;
+	} table[] = {{"0", 0}, {"-0", -0.0F}, {"-0.0", -0.0F}, {"7", 7}, {"-7", -7},
+		{"18446744073709551615", 0x1p64F}, {"-100000000000000000000", -1e20F}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct arena mem = {0};
+		struct err err = {0};
+		char text[100];
+		int n = snprintf(text, sizeof text, "ENTRY e {\n  ROOT x = f32[] constant(%s)\n}\n", table[i].text);
+		Hlo__HloModuleProto *m = hlo_text_parse(&mem, text, (size_t)n, "t", &err);
+		const float *v = m ? find(m, "x")->literal->f32s : NULL;
+		if (!CHECK(v && *v == table[i].value && signbit(*v) == signbit(table[i].value)))
+			printf("  of %s: %s\n", table[i].text, err.text);
+		arena_release(&mem);
+	}
+}
+
 /* Writes a sum over eight numbers as text. The ids of instructions contain that of their computation, or not. */
 static void text_of_sum(bool with_computation, struct buf *text)
 {
@@ -310,6 +332,7 @@ int main(void)
 	RUN(takes_no_more_than_it_should);
 	RUN(takes_no_prefix_for_the_whole);
 	RUN(the_end_may_lack_a_newline);
+	RUN(whole_numbers_may_be_real_ones);
 	buf_release(&tour);
 	RUN(ids_of_their_own);
 	return test_done();

@@ -7,7 +7,7 @@
  * memory, so each level of braces has its own stride. Elements go directly into the message's field
  * for their type: small types as bytes, others as numbers.
  *
- * XLA's reader turns (nan, 1) into (nan, nan); this one does not.
+ * XLA's reader turns (nan, 1) into (nan, nan), and -0 into 0; this one does not.
  */
 #include <math.h>
 #include <string.h>

@@ -54,7 +54,10 @@ static double nan_of(bool minus, const char *s, const char *end)
 	return v;
 }
 
-/* A T_REAL: nan, inf, or digits, point and exponent, which strtod reads from a copy with a NUL. */
+/*
+ * nan, inf, or digits, perhaps with point and exponent, which strtod reads from a copy with a NUL. Not by way of an
+ * integer: XLA writes -0, and its own reader takes that for +0.
+ */
 static double real_of(struct text *p)
 {
 	const char *s = p->tok.s, *end = s + p->tok.n;
@@ -76,10 +79,8 @@ static double real_of(struct text *p)
 
 double text_real(struct text *p)
 {
-	double v = 0;
-	if (p->tok.kind == T_INT)
-		return (double)text_int(p);
-	if (p->tok.kind != T_REAL) {
+	double v;
+	if (p->tok.kind != T_INT && p->tok.kind != T_REAL) {
 		text_expected(p, "a number");
 		return 0;
 	}
