@@ -10,9 +10,7 @@
  * a moment a new folder is not locked yet.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +20,7 @@
 #include <unistd.h>
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/sweep.h"
 #include "device/dump.h"
 #include "device/module.h"
 
@@ -65,8 +64,7 @@ static void sweep_one(const char *folder, long pid)
 	struct stat st;
 	int held;
 
-	if (kill((pid_t)pid, 0) == 0 || errno != ESRCH || lstat(folder, &st) < 0 || st.st_uid != geteuid() ||
-		(held = hold(folder)) < 0)
+	if (!sweep_is_gone(pid) || lstat(folder, &st) < 0 || st.st_uid != geteuid() || (held = hold(folder)) < 0)
 		return;
 	io_remove_tree(folder, NULL);
 	close(held);
@@ -81,7 +79,7 @@ static void sweep(const char *tmp)
 	long pid;
 
 	for (struct dirent *e; dir && (e = readdir(dir));) {
-		if (sscanf(e->d_name, NAME "%ld-", &pid) != 1 || pid <= 0)
+		if (sscanf(e->d_name, NAME "%ld-", &pid) != 1)
 			continue;
 		buf_reset(&path);
 		buf_addf(&path, "%s/%s", tmp, e->d_name);

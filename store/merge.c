@@ -22,13 +22,15 @@
  * SQLite's backup first copies each shard beside OUT. It sees one moment of the shard and does not disturb
  * its writer. Attaching shards that seem idle was faster by a fifth, but wrong if a collector starts on one
  * meanwhile. A shard packed with zstd, as measurements are shipped, is first unpacked beside OUT. Both files have names
- * that no other has: a user's OUT.snapshot is not ours, and two merges may read into stores of one folder.
+ * that no other has: a user's OUT.snapshot is not ours, and two merges may read into stores of one folder. What a merge
+ * that was killed left of them, the next one into OUT removes: it is OUT's only writer.
  */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/sweep.h"
 #include "store/blob.h"
 #include "store/cmd.h"
 #include "store/code.h"
@@ -250,14 +252,12 @@ static int check_new_blobs(struct merge *m, int64_t after, struct err *err)
 
 static int last_blob(struct merge *m, int64_t *id, struct err *err)
 {
-	*id = 0;
-	return sql_int(m->s, err, id, "SELECT max(id) FROM main.blob", "") < 0 ? -1 : 0;
+	return sql_int(m->s, err, id, "SELECT coalesce(max(id), 0) FROM main.blob", "") < 0 ? -1 : 0;
 }
 
 static int last_space(struct merge *m, int64_t *id, struct err *err)
 {
-	*id = 0;
-	return sql_int(m->s, err, id, "SELECT max(id) FROM main.space", "") < 0 ? -1 : 0;
+	return sql_int(m->s, err, id, "SELECT coalesce(max(id), 0) FROM main.space", "") < 0 ? -1 : 0;
 }
 
 /* Checks the identities of the new spaces, for the same reason. */
@@ -488,6 +488,7 @@ int cmd_merge(struct request *r, struct err *err)
 	/* Every reference copied was checked where it was written; verify checks them all again. */
 	if (sql_exec(m.s, "PRAGMA foreign_keys = OFF", err) < 0 || cmd_functions(m.s, err) < 0)
 		return -1;
+	sweep_neighbours(store_path(m.s));
 	progress_start(&m.progress, "steps merged", 0, cmd_talk(r));
 	for (int i = 0; i < r->n_words && rc == 0; i++) {
 		m.shard = r->word[i];

@@ -100,6 +100,22 @@ static void files_beside_out_are_not_touched(void)
 	CHECK_INT(sh("ls . npz | grep tmp"), 1);
 }
 
+/* No process has a number as large as the first two; 1 is always there. */
+static void what_a_killed_merge_left_goes_away(void)
+{
+	static const char left[] = "kout.sqlite.4999999.0.tmp kout.sqlite.4999999.12.tmp-journal",
+		kept[] = "kout.sqlite.1.0.tmp kout.sqlite.4999999.tmp kout.sqlite.4999999.0.tmps "
+			"kout.sqlite2.4999999.0.tmp mine.kout.sqlite.4999999.0.tmp";
+
+	CHECK(make("k1.sqlite", 3, 1, 20, "g"));
+	CHECK_INT(sh("mkdir k && for f in %s %s; do echo left >k/$f; done", left, kept), 0);
+	CHECK_INT(sh("$S merge k/kout.sqlite k1.sqlite && cd k && cat %s >/dev/null", kept), 0);
+	CHECK_INT(sh("cd k && ls %s 2>/dev/null", left), 2);
+	CHECK_STR(said.data, "");
+	CHECK_INT(sh("cd k && echo left >kout.sqlite.4999999.3.tmp && $S merge kout.sqlite ../k1.sqlite && "
+		"! ls kout.sqlite.4999999.3.tmp"), 0);
+}
+
 static void a_shard_that_grew_is_merged_again(void)
 {
 	CHECK(make("g1.sqlite", 1, 2, 100, "g"));
@@ -250,6 +266,7 @@ int main(void)
 	RUN(graphs_can_be_left_out);
 	RUN(packed_shards_are_merged);
 	RUN(files_beside_out_are_not_touched);
+	RUN(what_a_killed_merge_left_goes_away);
 	RUN(a_shard_that_grew_is_merged_again);
 	RUN(copies_that_parted_earlier_are_told);
 	RUN(a_copy_that_went_on_is_merged_back);
