@@ -377,6 +377,27 @@ static void programs_run_on_several_devices(void)
 	CHECK(device_open(&o, &err) == NULL && strstr(err.text, "1 to 1024 devices"));
 }
 
+/* The last of sixty options reaches the compiler as the first does. */
+static void options_may_be_many(void)
+{
+	struct buf options = {0};
+	struct compiled c;
+	struct err err = {{0}};
+	struct device *d;
+
+	for (int i = 0; i < 60; i++)
+		buf_addf(&options, "%sword%d=%s", i ? "," : "", i, i % 2 ? "true" : "some");
+	d = device_open(&(struct device_options){.backend = fixture_plugin, .deadline = PATIENT, .wait = true,
+		.options = options.data}, &err);
+	if (CHECK(d != NULL)) {
+		CHECK_INT(fixture_compile(d, "needs=word0;us=20", &c), OUTCOME_OK);
+		CHECK_INT(fixture_compile(d, "needs=word59;us=20", &c), OUTCOME_OK);
+		CHECK_INT(fixture_compile(d, "needs=word60;us=20", &c), OUTCOME_REFUSED);
+	}
+	device_close(d);
+	buf_release(&options);
+}
+
 int main(void)
 {
 	/* In workers a crash is meant to be one; the sanitizer would spend the deadline on explaining it. */
@@ -393,6 +414,7 @@ int main(void)
 		RUN(leaks_end_in_oom);
 		RUN(cores_are_locked);
 		RUN(programs_run_on_several_devices);
+		RUN(options_may_be_many);
 		RUN(killed_for_memory_is_oom);
 	} else {
 		printf("skip: host: no fake plugin: it is built once the plugin's header is there "

@@ -19,30 +19,29 @@
 #include "schemas/compile_options.pb-c.h"
 
 struct option_list {
-	Opts__OptionEntry entry[32], *item[32];
-	Opts__OptionValue value[32];
-	size_t n;
+	Opts__OptionEntry **item;
+	size_t n, cap;
 	struct arena *mem;
 };
 
 static int add_option(void *ctx, const char *name, const char *value)
 {
 	struct option_list *l = ctx;
-	if (l->n == sizeof l->entry / sizeof *l->entry)
-		return -1;
-	opts__option_entry__init(&l->entry[l->n]);
-	opts__option_value__init(&l->value[l->n]);
-	l->entry[l->n].key = arena_strdup(l->mem, name);
+	Opts__OptionEntry *entry = ARENA_NEW(l->mem, 1, Opts__OptionEntry);
+	Opts__OptionValue *v = ARENA_NEW(l->mem, 1, Opts__OptionValue);
+	opts__option_entry__init(entry);
+	opts__option_value__init(v);
+	entry->key = arena_strdup(l->mem, name);
 	if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
-		l->value[l->n].value_case = OPTS__OPTION_VALUE__VALUE_TRUTH;
-		l->value[l->n].truth = *value == 't';
+		v->value_case = OPTS__OPTION_VALUE__VALUE_TRUTH;
+		v->truth = *value == 't';
 	} else {
-		l->value[l->n].value_case = OPTS__OPTION_VALUE__VALUE_TEXT;
-		l->value[l->n].text = arena_strdup(l->mem, value);
+		v->value_case = OPTS__OPTION_VALUE__VALUE_TEXT;
+		v->text = arena_strdup(l->mem, value);
 	}
-	l->entry[l->n].value = &l->value[l->n];
-	l->item[l->n] = &l->entry[l->n];
-	l->n++;
+	entry->value = v;
+	MEM_GROW(&l->item, &l->cap, l->n + 1);
+	l->item[l->n++] = entry;
 	return 0;
 }
 
@@ -106,6 +105,7 @@ static void write_options(struct program *g, const struct module_layouts *lay, s
 	o.options = list.item;
 	buf_reserve(out, opts__compile_options__get_packed_size(&o));
 	out->len += opts__compile_options__pack(&o, (uint8_t *)out->data + out->len);
+	mem_free(list.item);
 }
 
 /* Compiles the kept code: into *loaded, or, for a compile-only backend, into g->exe. */
