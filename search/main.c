@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/io.h"
 #include "base/stop.h"
 #include "base/talk.h"
@@ -171,25 +172,18 @@ static int run_after(struct session *last, const char *first, struct session *be
 	struct settings own = *last->set, rest = *last->set;
 	const char *comma = strchr(first, ',');
 	struct session s = {.set = &own, .before = before, .aims = aims, .next = comma ? comma + 1 : NULL};
-	struct buf kind = {0}, dir = {0};
+	struct buf kind = {0};
 	int rc;
 
 	buf_add(&kind, first, comma ? (size_t)(comma - first) : strlen(first));
-	if (last->set->out)
-		buf_adds(&dir, last->set->out);
-	else
-		session_default_dir(last->set->graph, &dir);
-	rest.out = last->set->out ? last->set->out : dir.data;
 	own.space = kind.data;
-	rc = io_make_dir(dir.data, err);
-	if (rc == 0 && comma) {
-		rc = run_leading(&s, dir.data, last, &rest, err);
-	} else if (rc == 0) {
+	if (comma) {
+		rc = run_leading(&s, own.out, last, &rest, err);
+	} else {
 		rest.space = kind.data;
 		rc = run_last(last, &rest, before, aims, err);
 	}
 	buf_release(&kind);
-	buf_release(&dir);
 	return rc;
 }
 
@@ -198,35 +192,59 @@ static int run_led(struct session *s, struct aims *aims, struct err *err)
 {
 	const struct buf *original = &s->lab.subject.original;
 	struct settings set = *s->set;
-	struct buf program = {0}, dir = {0};
+	struct buf program = {0};
 	int rc;
 
-	buf_adds(&dir, s->dir.data);
-	buf_addf(&program, "%s/%s.pb", dir.data, s->lab.subject.name);
+	buf_addf(&program, "%s/%s.pb", set.out, s->lab.subject.name);
 	rc = io_write_file(program.data, original->data, original->len, err);
 	session_close(s);
 	lead_take(&set);
 	set.graph = program.data;
-	set.out = dir.data;
 	*s = (struct session){.set = &set};
 	rc = rc == 0 ? run_after(s, set.space, NULL, aims, err) : rc;
 	session_close(s);
 	buf_release(&program);
-	buf_release(&dir);
 	return rc;
 }
 
-static int run(struct session *s, struct err *err)
+static int search(struct session *s, struct aims *aims, struct err *err)
 {
-	struct aims aims;
-	int rc = aims_read(&aims, s->set, err);
+	int rc = aims_read(aims, s->set, err);
 
 	if (rc == 0 && strchr(s->set->space, ','))
-		return run_after(s, s->set->space, NULL, &aims, err);
+		return run_after(s, s->set->space, NULL, aims, err);
 	rc = rc == 0 ? single_search(s, err) : rc;
 	if (rc == SINGLE_LED)
-		return run_led(s, &aims, err);
+		return run_led(s, aims, err);
 	return rc == 0 ? single_conclude(s, err) : rc < 0 ? -1 : 0;
+}
+
+/* Searches in a folder of its own. One that was made for it stays only if there is something in it. */
+static int run(struct settings *set, struct err *err)
+{
+	const char *graph = set->graph;
+	struct session s = {.set = set};
+	struct aims aims = {0};
+	struct buf dir = {0};
+	bool made;
+	int held, rc;
+
+	if (!space_maker(graph) && strcmp(graph, "-") != 0 && access(graph, R_OK) < 0)
+		return err_errno(err, "%s cannot be read", graph);
+	if (!set->out) {
+		session_default_dir(graph, &dir);
+		set->out = dir.data;
+	}
+	made = !io_exists(set->out);
+	held = output_hold(set->out, err);
+	rc = held < 0 ? -1 : search(&s, &aims, err);
+	session_close(&s);
+	if (rc < 0 && made)
+		rmdir(set->out);
+	if (held >= 0)
+		close(held);
+	buf_release(&dir);
+	return rc;
 }
 
 static int run_puzzle(const struct settings *set, struct err *err)
@@ -301,7 +319,6 @@ static int settle_bounds(struct settings *set, struct err *err)
 int main(int argc, char **argv)
 {
 	struct settings set;
-	struct session s = {.set = &set};
 	struct buf program = {0};
 	struct err err = {0};
 	int rc;
@@ -320,10 +337,8 @@ int main(int argc, char **argv)
 		lead_settle(&set);
 	if (rc == 0)
 		rc = settle_bounds(&set, &err);
-	if (rc == 0) {
-		rc = space_is_problem(set.graph) ? run_puzzle(&set, &err) : run(&s, &err);
-		session_close(&s);
-	}
+	if (rc == 0)
+		rc = space_is_problem(set.graph) ? run_puzzle(&set, &err) : run(&set, &err);
 	search_settings_release(&set);
 	buf_release(&program);
 	cores_give_back();

@@ -1,8 +1,11 @@
 /*
  * output.c - writing the folder, and the state to go on from.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 #include "base/hash.h"
 #include "base/io.h"
@@ -21,6 +24,21 @@
  */
 #define STATE_MAGIC "vantage search 3"
 #define STATE_MAGICS "vantage search"
+
+int output_hold(const char *dir, struct err *err)
+{
+	int fd;
+
+	if (io_make_dir(dir, err) < 0)
+		return -1;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(err, "folder %s cannot be opened", dir);
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) /* some file systems have no locks */
+		return fd;
+	close(fd);
+	return err_set(err, "another search is writing into %s: wait until it ends, or choose another --out", dir);
+}
 
 int output_prepare(const char *dir, struct err *err)
 {

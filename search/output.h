@@ -44,6 +44,11 @@ struct result { /* everything there is to tell */
 	double opening, judging; /* seconds that came before the search, and that the verdict took */
 };
 
+/*
+ * Makes the folder, and keeps other searches out of it until what it returns is closed or the process ends, in whatever
+ * way; -1 with a sentence, if there is another already.
+ */
+int output_hold(const char *dir, struct err *err);
 /* Makes the folder and proves that it can be written. */
 int output_prepare(const char *dir, struct err *err);
 /* Removes what an earlier search left, but its state. */

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/json.h"
 #include "base/opt.h"
 #include "base/stop.h"
@@ -258,12 +257,7 @@ int session_open(struct session *s, struct err *err)
 
 	if (lab_objective(set->objective, &co.quantity, err) < 0 || read_limits(set, limits, &n_limits, err) < 0)
 		return -1;
-	if (!space_maker(set->graph) && strcmp(set->graph, "-") != 0 && access(set->graph, R_OK) < 0)
-		return err_errno(err, "%s cannot be read", set->graph);
-	if (set->out)
-		buf_adds(&s->dir, set->out);
-	else
-		session_default_dir(set->graph, &s->dir);
+	buf_adds(&s->dir, set->out);
 	if (open_stores(s, err) < 0 || session_open_device(s, err) < 0)
 		return -1;
 	session_heed_stop(s, !s->before);

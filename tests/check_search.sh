@@ -33,6 +33,21 @@ if [ -e /dev/full ]; then
 fi
 done_ a_lost_summary_is_no_success
 
+# Two searches into one folder would mix their answers: the second is refused. One that was killed is in nobody's way.
+"$search" -q --device none --graph toy:40:2:6 --out taken --budget 1000000000 >out 2>talk & pid=$!
+await $pid test -s taken/state
+toy taken --budget 20
+wants 'another search is writing into taken: wait until it ends, or choose another --out'
+toy taken/inner --budget 20
+answers 'less time' taken/inner
+kill -9 $pid; wait $pid 2>/dev/null
+toy taken --budget 20
+answers 'less time' taken
+run --device none --graph toy:40:2:6 --from nothing --out new
+wants 'no search left its result in nothing'
+[ ! -e new ] || fail "an empty folder is left"
+done_ one_search_in_a_folder
+
 # A disk that is full at the end: the verdict is said, and the folder holds no answer, rather than parts of two. The
 # search can go on. What an earlier search of another kind left goes away with its answer.
 toy full --budget 20
