@@ -19,6 +19,7 @@ struct aims { /* all zero: each kind gets what the user says */
 	bool fast;		/* time is what is made small */
 	struct limit room;	/* then: the limit on bytes */
 	const char *time_limit; /* else: the limit on time, as the user writes it */
+	struct buf handed; /* the kinds whose folders this search has written: ",rewrite,order," */
 };
 
 /* Reads what the user wants of the kinds in set->space. -1 with a sentence if that is not to be had. */

@@ -50,6 +50,7 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 		rc = output_write_decisions(s->dir.data, &r, err);
 	if (rc == 0)
 		rc = single_end_run(s, &r, err);
+	buf_addf(&s->aims->handed, "%s%s,", s->aims->handed.len ? "" : ",", s->lab.space->ops->kind->name);
 	buf_release(&module);
 	session_give_back(s);
 	session_leave_store(s);
@@ -219,6 +220,25 @@ static int search(struct session *s, struct aims *aims, struct err *err)
 	return rc == 0 ? single_conclude(s, err) : rc < 0 ? -1 : 0;
 }
 
+/*
+ * The folder has its answer. Folders in it of kinds that this search has not written are of an earlier one, whose
+ * answer was here.
+ */
+static int drop_earlier(const struct settings *set, const struct aims *aims, struct err *err)
+{
+	struct buf name = {0};
+	int rc = 0;
+
+	for (const struct space_kind *k = NULL; rc == 0 && (k = space_kind_next(k));) {
+		buf_reset(&name);
+		buf_addf(&name, ",%s,", k->name);
+		if (!aims->handed.len || !strstr(aims->handed.data, name.data))
+			rc = output_drop_kind(set->out, k->name, set->graph, err);
+	}
+	buf_release(&name);
+	return rc;
+}
+
 /* Searches in a folder of its own. One that was made for it stays only if there is something in it. */
 static int run(struct settings *set, struct err *err)
 {
@@ -238,12 +258,14 @@ static int run(struct settings *set, struct err *err)
 	made = !io_exists(set->out);
 	held = output_hold(set->out, err);
 	rc = held < 0 ? -1 : search(&s, &aims, err);
+	rc = rc == 0 ? drop_earlier(set, &aims, err) : rc;
 	session_close(&s);
 	if (rc < 0 && made)
 		rmdir(set->out);
 	if (held >= 0)
 		close(held);
 	buf_release(&dir);
+	buf_release(&aims.handed);
 	return rc;
 }
 

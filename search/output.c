@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/hash.h"
 #include "base/io.h"
@@ -64,6 +65,35 @@ int output_clear(const char *dir, struct err *err)
 		rc = io_remove_in(dir, left[i], err);
 	for (const struct space_kind *k = NULL; rc == 0 && (k = space_kind_next(k));)
 		rc = k->answer_file ? io_remove_in(dir, k->answer_file, err) : 0;
+	return rc;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int output_drop_kind(const char *dir, const char *kind, const char *graph, struct err *err)
+{
+	static const char *const left[] = {"report.html", "derived.pb", "state", "decisions.json"};
+	struct buf inner = {0}, answer = {0}, decided = {0}, program = {0};
+	int rc = 0;
+
+	buf_addf(&inner, "%s/%s", dir, kind);
+	buf_addf(&answer, "%s/config.json", inner.data);
+	buf_addf(&decided, "%s/decisions.json", inner.data);
+	buf_addf(&program, "%s/derived.pb", inner.data);
+	if (io_exists(decided.data) && !io_exists(answer.data) && !same_file(graph, program.data)) {
+		for (size_t i = 0; i < sizeof left / sizeof *left && rc == 0; i++)
+			rc = io_remove_in(inner.data, left[i], err);
+		rmdir(inner.data);
+	}
+	buf_release(&inner);
+	buf_release(&answer);
+	buf_release(&decided);
+	buf_release(&program);
 	return rc;
 }
 

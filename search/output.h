@@ -53,6 +53,11 @@ int output_hold(const char *dir, struct err *err);
 int output_prepare(const char *dir, struct err *err);
 /* Removes what an earlier search left, but its state. */
 int output_clear(const char *dir, struct err *err);
+/*
+ * Removes what a kind that others followed left in its folder in `dir`, and the folder, unless something else is in it.
+ * Leaves the folder as it is if it holds an answer of its own, or the program `graph`, which somebody may search again.
+ */
+int output_drop_kind(const char *dir, const char *kind, const char *graph, struct err *err);
 /* Writes the compiled program. It is only a convenience, so there is a warning if that fails. */
 void output_executable(const char *dir, const struct buf *executable);
 /* Writes only decisions.json and the page, for a kind after which another kind goes on. */

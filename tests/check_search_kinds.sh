@@ -33,6 +33,23 @@ answers 'evaluations? in' kinds4
 	fail "runs that are not ended: $(query kinds4.db 'SELECT group_concat(state) FROM stint')"
 done_ several_kinds
 
+# A later search into the same folder leaves nothing of kinds that it did not decide, but what is not of the earlier
+# search: a user's file, an answer of its own, the program that is searched.
+mkdir kinds4/order && cp kinds4/rewrite/decisions.json kinds4/order && echo mine >kinds4/order/notes
+"$search" -q --device none --graph toy:40:2:6 --budget 20 --out kinds4/place >/dev/null
+echo own >kinds4/place/decisions.json
+cp -r kinds4 kinds5 && cp "$depthwise" kinds5/rewrite/derived.pb
+for n in 4 5; do
+	graph=$depthwise; [ $n = 4 ] || graph=kinds5/rewrite/derived.pb
+	run "${fake[@]/*depthwise*/$graph}" --space fusion --out kinds$n
+	answers 'evaluations? in' kinds$n
+	[ "$(cd kinds$n/order && echo *)" = notes ] || fail "of another kind: $(ls kinds$n/order)"
+	[ -s kinds$n/place/tuned.pb ] && [ -s kinds$n/place/decisions.json ] || fail "an answer of its own is gone"
+done
+[ ! -e kinds4/rewrite ] || fail "left: $(ls kinds4/rewrite)"
+[ -s kinds5/rewrite/derived.pb ] || fail "the program that was searched is gone"
+done_ an_earlier_search_of_other_kinds
+
 # What fusion decides makes the numbers wrong: what rewriting made is right without it.
 FAKE_PLUGIN="fake:any=1;spread=40;applied=1.5" run "${fake[@]}" --space rewrite,fusion --start promised --budget 40 \
 	--out mended
@@ -57,6 +74,7 @@ large=("${fake[@]/*depthwise*/large.hlo}")
 grep -q 'so --space rewrite,fusion' talk && grep -q 'nothing is decided after what is computed in another way' talk ||
 	fail "said: $(cat talk)"
 [ "$(field space ahead/config.json)" = rewrite ] || fail "of the kind $(field space ahead/config.json)"
+[ ! -e ahead/rewrite ] || fail "left of an earlier search: $(ls ahead/rewrite)"
 done_ the_first_kind_is_alone_where_compiling_takes_too_long
 FAKE_PLUGIN="fake:any=1;blown=2000" "$search" "${large[@]}" --seconds 0.001 --out blown >out 2>talk ||
 	fail "$(cat talk)"
