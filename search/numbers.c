@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "base/talk.h"
 #include "device/room.h"
+#include "hlo/draws.h"
 #include "hlo/widen.h"
 #include "search/numbers_judge.h"
 
@@ -356,7 +357,7 @@ int numbers_check(struct numbers *out, const struct numbers_job *job, struct err
 {
 	double start = now_seconds();
 	struct numbers_kept here = {0};
-	struct check c = {.job = job, .fresh = memmem(job->original->data, job->original->len, "rng", 3),
+	struct check c = {.job = job, .fresh = hlo_draws(job->original->data, job->original->len),
 		.kept = job->kept ? job->kept : &here};
 	int rc = 0;
 
