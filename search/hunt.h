@@ -162,24 +162,24 @@ struct hunt {
 	uint8_t *sure;		/* what the whole program vouched for last, its cost, and the steps kept until then */
 	struct estimate sure_cost;
 	uint32_t sure_steps;
-	uint8_t *trail;		/* configurations after each step since then, one after the other; not saved */
+	uint8_t *trail;		/* configurations after each step since then, one after the other */
 	size_t n_trail, cap_trail; /* configurations; bytes */
 	uint32_t trail_from;	/* steps before the first of them */
 	struct estimate part;	/* what a kernel of this program costs beyond its region, as far as is known */
 	double parts;		/* kernels that the steps since the last correction made */
 	uint64_t checked, checked_kept; /* evaluations and steps kept at the last check of the whole program */
 	double checking;	/* seconds they took */
-	struct trusted *trusted; /* rules of which not all is believed (trust.h); not saved */
+	struct trusted *trusted; /* rules of which not all is believed (trust.h) */
 	size_t n_trusted, cap_trusted;
 	bool deciding;		/* the one under way has the last word on what is handed on */
-	uint64_t *refused;	/* hashes: where the last step came from, candidates of several flips refused since; */
-	size_t n_refused, cap_refused; /* not saved: a search that is resumed may ask for one of them again */
+	uint64_t *refused;	/* hashes: where the last step came from, candidates of several flips refused since */
+	size_t n_refused, cap_refused;
 	uint64_t idle;		/* evaluations since something was kept */
 	double keeping;		/* the share of candidates that were kept lately; it changes no result */
 	uint64_t known;		/* ... since something was kept or had to be measured */
 	bool around;		/* what was proposed last was drawn at random around a site, for want of a flip */
-	uint64_t strayed;	/* how many of these were evaluated since something was kept; not saved */
-	double fresh;		/* hunt_seconds when something had to be measured last; not saved */
+	uint64_t strayed;	/* how many of these were evaluated since something was kept */
+	double fresh;		/* hunt_seconds when something had to be measured last */
 	uint64_t evaluations, cached, measured, failed[OUTCOME_COUNT], kept, refuted, drifts;
 	double started, before; /* clock at start; seconds spent in earlier stretches */
 	double ended;		/* clock when hunt_next said it was over; 0: it is not */
@@ -197,7 +197,7 @@ struct hunt {
 	uint32_t *order;	/* sweep */
 	uint32_t sweep_pos, sweep_kept;
 	uint32_t scheme, scheme_kept; /* the next one; steps kept when they began anew */
-	uint32_t schemes; /* how often one was asked for; not saved */
+	uint32_t schemes; /* how often one was asked for */
 	uint8_t *drawn;		/* a scheme */
 	struct ranking *ranking; /* schemes in the model's order (ranking.c); NULL: there was none yet */
 	uint32_t bundle;	/* flips of the next candidate; 0: there was none yet */
@@ -288,6 +288,8 @@ bool hunt_check_fits(const struct hunt *h, double more);
 int hunt_weigh_whole(struct hunt *h, struct timing *t, struct estimate *whole, struct err *err);
 /* retreat.c: remembers the configuration after a step; goes back to what the whole program vouches for. */
 void hunt_leave_trail(struct hunt *h);
+void hunt_save_trail(const struct hunt *h, struct buf *out);
+void hunt_load_trail(struct hunt *h, struct cursor *in);
 int hunt_retreat(struct hunt *h, struct err *err);
 /*
  * Tells the device's helpers what pricing the candidate will compile, or, with copies, what measuring it again will,

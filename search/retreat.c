@@ -41,6 +41,52 @@ void hunt_leave_trail(struct hunt *h)
 	memcpy(h->trail + h->n_trail++ * each, h->config, each);
 }
 
+/* Each configuration as what differs from the one before it, the first from what was vouched for last. */
+void hunt_save_trail(const struct hunt *h, struct buf *out)
+{
+	size_t each = h->s->n_sites;
+	const uint8_t *before = h->sure;
+
+	buf_u32(out, h->trail_from);
+	buf_u32(out, (uint32_t)h->n_trail);
+	for (const uint8_t *row = h->trail; row && row < h->trail + h->n_trail * each; row += each) {
+		uint32_t n = 0;
+		for (uint32_t i = 0; i < each; i++)
+			n += row[i] != before[i];
+		buf_u32(out, n);
+		for (uint32_t i = 0; i < each && n; i++)
+			if (row[i] != before[i]) {
+				buf_u32(out, i);
+				buf_u8(out, row[i]);
+			}
+		before = row;
+	}
+}
+
+void hunt_load_trail(struct hunt *h, struct cursor *in)
+{
+	size_t each = h->s->n_sites;
+	const uint8_t *before = h->sure;
+
+	h->trail_from = cursor_u32(in);
+	h->n_trail = cursor_count(in, FIELD_SIZE_u32);
+	in->bad |= h->n_trail && (h->trail_from + h->n_trail != h->n_steps || h->n_trail * each > MOST_BYTES);
+	h->n_trail = in->bad ? 0 : h->n_trail;
+	MEM_GROW(&h->trail, &h->cap_trail, h->n_trail * each);
+	for (size_t k = 0; k < h->n_trail; k++) {
+		uint8_t *row = h->trail + k * each;
+		memcpy(row, before, each);
+		for (uint32_t n = cursor_count(in, FIELD_SIZE_u32 + FIELD_SIZE_u8); n > 0; n--) {
+			uint32_t site = cursor_u32(in);
+			uint8_t choice = cursor_u8(in);
+			bool fits = site < each && choice < h->s->site[site].choices;
+			in->bad |= !fits;
+			row[fits ? site : 0] = fits ? choice : 0;
+		}
+		before = row;
+	}
+}
+
 /* Stands at a configuration, after so many steps, of this cost. */
 static void stand_at(struct hunt *h, const uint8_t *config, uint32_t steps, const struct estimate *cost)
 {

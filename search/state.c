@@ -5,13 +5,19 @@
  * everything that decides a later step is saved, also the random generator and what the guide knows. Only the
  * model's predictions are made anew; they are the same to 1e-6.
  *
- * A search without limits saves nothing about them, so states from before there were limits can still be read.
+ * A search without limits saves nothing about them, so states from before there were limits can still be read. So can
+ * those from before a state began with LATER and ended with what save_later writes. What they lack, a search finds out
+ * anew: it may try again what was refused, and goes back further where the whole program refutes it.
  *
  * The fields of each struct are listed once and expanded both ways (base/buf.h). What is read is checked
  * against the program: a state of another one, or a damaged one, is refused.
  */
 #include <string.h>
 #include "search/hunt.h"
+#include "search/trust.h"
+
+#define LATER UINT64_MAX /* where older states have the number of evaluations */
+#define REFUSED_SAVED 1000 /* the last ones: with a store, a state is written for each evaluation */
 
 #define POINT(F) F(u64, evaluation) F(f64, seconds) F(f64, best) F(f64, se)
 #define STEP(F) F(u64, evaluation) F(u32, site) F(u32, n_flips) F(u8, from) F(u8, to) F(f64, delta) F(f64, se)
@@ -145,11 +151,37 @@ static void load_bundle(struct hunt *h, struct cursor *in)
 	}
 }
 
+#define MORE(F) F(u64, strayed) F(f64, fresh) F(f64, keeping) F(u32, schemes)
+
+static void save_later(const struct hunt *at, struct buf *out)
+{
+	uint32_t n = at->n_refused < REFUSED_SAVED ? (uint32_t)at->n_refused : REFUSED_SAVED;
+
+	MORE(FIELD_SAVE)
+	buf_u32(out, n);
+	for (size_t i = at->n_refused - n; i < at->n_refused; i++)
+		buf_u64(out, at->refused[i]);
+	hunt_save_trail(at, out);
+	trust_save(at, out);
+}
+
+static void load_later(struct hunt *at, struct cursor *in)
+{
+	MORE(FIELD_LOAD)
+	at->n_refused = cursor_count(in, FIELD_SIZE_u64);
+	MEM_GROW(&at->refused, &at->cap_refused, at->n_refused);
+	for (size_t i = 0; i < at->n_refused; i++)
+		at->refused[i] = cursor_u64(in);
+	hunt_load_trail(at, in);
+	trust_load(at, in);
+}
+
 void hunt_save(const struct hunt *h, struct buf *out)
 {
 	struct hunt now = *h;
 
 	now.before = hunt_seconds(h);
+	buf_u64(out, LATER);
 	save_hunt(&now, out);
 	buf_blob(out, h->config, h->s->n_sites);
 	buf_blob(out, h->sure, h->s->n_sites);
@@ -165,6 +197,7 @@ void hunt_save(const struct hunt *h, struct buf *out)
 		hunt_breed_save(h, out);
 	if (h->guide)
 		guide_save(h->guide, out);
+	save_later(h, out);
 }
 
 int hunt_store(const struct hunt *h, const struct trial *t, struct err *err)
@@ -197,10 +230,12 @@ static void retake(struct hunt *h)
 
 int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
 {
-	struct cursor in = cursor_of(p, n);
+	struct cursor in = cursor_of(p, n), start = in;
+	bool later = cursor_u64(&start) == LATER;
 	const uint8_t *config, *sure;
 	size_t size, size_sure;
 
+	in = later ? start : in;
 	load_hunt(h, &in);
 	config = cursor_blob(&in, &size);
 	sure = cursor_blob(&in, &size_sure);
@@ -224,5 +259,7 @@ int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
 		guide_move(h->guide, h->config);
 		guide_load(h->guide, &in);
 	}
+	if (later)
+		load_later(h, &in);
 	return cursor_done(&in) ? 0 : err_set(err, "the saved state is damaged");
 }

@@ -105,3 +105,22 @@ void trust_discount(const struct hunt *h, struct delta *d)
 	d->seconds -= less;
 	d->added -= less; /* a store gets what was measured */
 }
+
+void trust_save(const struct hunt *h, struct buf *out)
+{
+	buf_u32(out, (uint32_t)h->n_trusted);
+	for (size_t i = 0; i < h->n_trusted; i++) {
+		buf_u32(out, h->trusted[i].rule);
+		buf_f64(out, h->trusted[i].share);
+	}
+}
+
+void trust_load(struct hunt *h, struct cursor *in)
+{
+	h->n_trusted = cursor_count(in, FIELD_SIZE_u32 + FIELD_SIZE_f64);
+	MEM_GROW(&h->trusted, &h->cap_trusted, h->n_trusted);
+	for (size_t i = 0; i < h->n_trusted; i++) {
+		h->trusted[i].rule = cursor_u32(in);
+		h->trusted[i].share = cursor_f64(in);
+	}
+}

@@ -9,7 +9,7 @@
  *
  * So where a check disagrees with the sum of the steps, the share of their promise that was kept is remembered for
  * their rules. From then on that share of what a rule promises counts. What whole programs say of a rule is not
- * discounted. Kinds without rules have none of this, and it is not saved: a search that is resumed finds out anew.
+ * discounted. Kinds without rules have none of this.
  */
 #ifndef SEARCH_TRUST_H
 #define SEARCH_TRUST_H
@@ -26,5 +26,7 @@ struct blame *trust_blame(const struct hunt *h, const struct estimate *whole, do
 void trust_less(struct hunt *h, struct blame *b);
 /* Of what the candidate promises, what is to be believed. */
 void trust_discount(const struct hunt *h, struct delta *d);
+void trust_save(const struct hunt *h, struct buf *out);
+void trust_load(struct hunt *h, struct cursor *in);
 
 #endif
