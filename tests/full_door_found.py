@@ -321,6 +321,21 @@ def check_statics():
     check("a name that is part of another is none", len(lowered.fixed) == 1, str(lowered))
 
 
+def check_lowers():
+    """A tuned function is lowered as a jitted one, and another search takes it for the function that it was."""
+    def f(a, n):
+        return jnp.sin(a) * n
+
+    for name, function, args, static in (("as a jitted one", f, (f32(3), 2.0), {}),
+                                         ("with what is static", f, (f32(3), 2), {"static_argnums": (1, 7)}),
+                                         ("as what is jitted", jax.jit(f, static_argnums=1), (f32(3), 2), {})):
+        fast = vantage.tune(function, *args, progress=None, **static)
+        want = function if hasattr(function, "lower") else jax.jit(f, static_argnums=1 if static else ())
+        check(f"a tuned function lowers {name}", fast.tuned and fast.lower(*args).as_text() ==
+              want.lower(*args).as_text(), fast.report.sentence)
+    check("no tuned function is taken for a jitted one", not vantage.tuned.Jitted(fast).jits)
+
+
 def check_freed():
     """Programs are freed with their last user, but for those that jaxlib may be running. Results outlive them."""
     living = weakref.WeakSet()
@@ -471,7 +486,7 @@ class Tree(dict):
         return hash(tuple(self.items()))
 
 
-for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, check_freed, check_stores,
+for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, check_lowers, check_freed, check_stores,
              check_uncalled, check_rows, check_asis):
     with found():
         look()

@@ -30,6 +30,7 @@ class Jitted:
 
     def __init__(self, function, static=((), ())):
         self.function, self.static, self.asis = function, static, False
+        self.jits = hasattr(function, "lower") and not hasattr(function, "jitted")  # the latter are tuned functions
         self.kinds = set()  # types that are known to be values, as asking each leaf takes as long as the call
 
     @functools.cached_property
@@ -54,7 +55,7 @@ class Jitted:
     def way(self, args, kwargs):
         """jax.jit's program for such a call, and the arguments that this takes."""
         import jax
-        if hasattr(self.function, "lower"):
+        if self.jits:
             return self.function, (args, kwargs)
         leaves = jax.tree.leaves((args, kwargs))
         kinds = set(map(type, leaves))
@@ -64,8 +65,19 @@ class Jitted:
         values, layout = split(args, kwargs, *self.static)
         return self.formed, ((Form(layout), *values), {})
 
+    def lowered(self, args, kwargs):
+        """What jax.jit's own `lower` gives."""
+        import jax
+        if self.jits:
+            return self.function.lower(*args, **kwargs)
+        if not any(self.static):
+            return self.program.lower(*args, **kwargs)
+        places, names = self.static
+        return jax.jit(self.function, static_argnums=[i for i in places if i < len(args)],
+                       static_argnames=[n for n in names if n in kwargs]).lower(*args, **kwargs)
+
     def __call__(self, *args, **kwargs):
-        if hasattr(self.function, "lower"):
+        if self.jits:
             return self.function(*args, **kwargs)
         if not self.asis:
             try:

@@ -89,10 +89,18 @@ class Tuned:
             arrays.append(a)
         return as_results(as_bound(self._call([a[0] for a in arrays]), values), known)
 
-    def _plain(self, args, kwargs, why):
+    def lower(self, *args, **kwargs):
+        """What jax.jit(f).lower gives, for what takes functions that are jitted: the function's own program."""
+        self._refuse_without("be lowered")
+        return self.jitted.lowered(args, kwargs)
+
+    def _refuse_without(self, what):
         if self.function is None:
-            raise Refused(f"this function was loaded without its original, and cannot take {why}: give "
-                          "load() the function, too")
+            raise Refused(f"this function was loaded without its original, and cannot {what}: give load() the "
+                          "function, too")
+
+    def _plain(self, args, kwargs, why):
+        self._refuse_without(f"take {why}")
         if why and not self._said:
             self._said = True
             warnings.warn(f"vantage: {why}: such calls go to jax.jit's program", stacklevel=3)
