@@ -7,6 +7,7 @@
 #include "device/accelerator.h"
 #include "device/machine.h"
 #include "device/wire.h"
+#include "hlo/library.h"
 #include "tests/device_fixture.h"
 
 static const struct {
@@ -135,6 +136,35 @@ static void pairs(void)
 		timing_release(&t);
 	}
 	device_close(d);
+}
+
+/* Each further instance of what cannot be written down is compiled, so the first one is that which is there. */
+static void unwritable_ones_are_compiled_once_less(void)
+{
+	struct buf program = {0};
+	struct compiled c[2] = {{0}, {0}};
+	struct precision p = {.max_seconds = 0.4, .give_up = -1, .instances = 2};
+	struct timing t = {0};
+	struct err err = {{0}};
+	struct device *d;
+
+	setenv("FAKE_PLUGIN", "any=1;nth=5", 1);
+	d = fixture_open();
+	for (int i = 0; d && i < 2; i++) {
+		fixture_program(i ? "b " LIBRARY_CALL : "a " LIBRARY_CALL, &program);
+		*(char *)memmem(program.data, program.len, "fake:", 5) = 'n'; /* it has no script, so it is counted */
+		CHECK(device_compile(d, COMPILE_DEFAULT, "hlo", program.data, program.len, WANT_SERIALISED, &c[i],
+			      &err) == 0);
+		CHECK(c[i].outcome == OUTCOME_OK && !c[i].serialised.len);
+		host_known(host_of(d), c[i].handle)->compile = 60; /* so it is not asked to compile all of them */
+	}
+	CHECK(d && device_pair(d, &c[0], &c[1], &p, &t, &err) == 0);
+	CHECK_INT(t.outcome, OUTCOME_OK);
+	CHECK_INT(t.instances, 2);
+	timing_release(&t);
+	buf_release(&program);
+	device_close(d);
+	unsetenv("FAKE_PLUGIN");
 }
 
 static void slow_ones_are_given_up(void)
@@ -406,6 +436,7 @@ int main(void)
 	if (fake) {
 		RUN(every_outcome);
 		RUN(pairs);
+		RUN(unwritable_ones_are_compiled_once_less);
 		RUN(threads_that_wait_for_each_other);
 		RUN(slow_ones_are_given_up);
 		RUN(endless_ones_are_ended);

@@ -40,17 +40,24 @@ static struct rusage used_so_far(void)
 	return u;
 }
 
+/* Does one more instance of it take as long as its first one did? */
+static bool as_dear(const struct program *g)
+{
+	return program_loaded(g) || !program_can_be_written(g);
+}
+
 /*
  * Chooses the instances of both sides. With one each, compiling made them. With one each of the same program, the other
  * is a second load, on either side by chance. Of several that are compiled, the first are those that compiling made. Of
  * several that are loaded, each is loaded when it is first run; measure.c draws which side that is, except for the very
  * first, because the order of loading is one of the things that make instances differ. A program that was given as an
- * executable is loaded already, and to load a large one takes ten seconds: its first instance is that.
+ * executable is loaded already, and to load a large one takes ten seconds: its first instance is that. So it is with a
+ * program that cannot be written down, of which each instance is compiled.
  */
 static void choose_instances(struct timed *s, uint32_t n, struct rng *r)
 {
 	int first = s->program[0] == s->program[1] ? (int)rng_below(r, 2) : 0;
-	bool loaded = program_loaded(s->program[0]) && (!s->program[1] || program_loaded(s->program[1]));
+	bool loaded = as_dear(s->program[0]) && (!s->program[1] || as_dear(s->program[1]));
 
 	if (n > 1 && !loaded && (!s->anew || !s->program[1] || s->program[0] == s->program[1]))
 		return;
@@ -77,7 +84,7 @@ static double load_seconds(const struct timed *s, const struct program *g)
 {
 	if (s->n_loaded)
 		return s->loading / s->n_loaded;
-	return program_seconds(g) * (program_loaded(g) || s->anew ? 1 : LOAD_SHARE);
+	return program_seconds(g) * (as_dear(g) || s->anew ? 1 : LOAD_SHARE);
 }
 
 /* Seconds that one more instance of each side takes. */
