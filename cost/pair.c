@@ -101,6 +101,12 @@ static bool keeps_side(struct cost *c, const struct buf *module, uint32_t instan
 	       (!device_has_helpers(c->device) || spare_get(&c->sides, COMPILE_REGION, module));
 }
 
+/* Has the compiler to honour what is decided? */
+static bool is_strict(const struct cost *c)
+{
+	return !c->o.as_compiled || c->o.policy != POLICY_REGION;
+}
+
 /* Compiles side i: a whole program, or one side of a region, of which so many instances will be measured. */
 static int compile_side(struct cost *c, const struct sides *s, unsigned i, uint32_t instances, struct compiled *out,
 	struct fate *fate, struct err *err)
@@ -110,7 +116,8 @@ static int compile_side(struct cost *c, const struct sides *s, unsigned i, uint3
 	enum compile_how how = s->own && i == 0 ? COMPILE_DEFAULT : whole ? COMPILE_APPLIED : COMPILE_REGION;
 
 	if (s->config[i] || s->own)
-		return cost_compile_whole(c, how, module, s->config[i] ? WANT_OPTIMISED : 0, out, fate, err);
+		return cost_compile_whole(c, how, module, s->config[i] && is_strict(c) ? WANT_OPTIMISED : 0, out, fate,
+			err);
 	if (s->whole)
 		return compile_kept(c, kept_with(c, how, module), how, module, 0, out, fate, err);
 	if (keeps_side(c, module, instances)
@@ -128,7 +135,6 @@ static int pair_once(struct cost *c, const struct sides *s, const struct precisi
 	struct fate fate = {0};
 	unsigned first = (unsigned)rng_below(&c->rng, 2);
 	uint32_t copies = p->copies ? p->copies : p->instances;
-	bool strict = !c->o.as_compiled || c->o.policy != POLICY_REGION;
 	int rc = 0;
 
 	if (!s->config[0] && !s->config[1] && !s->own)
@@ -136,7 +142,7 @@ static int pair_once(struct cost *c, const struct sides *s, const struct precisi
 	for (unsigned k = 0; k < 2 && rc == 0 && fate.outcome == OUTCOME_OK; k++) {
 		unsigned i = k ^ first;
 		rc = compile_side(c, s, i, copies, &side[i], &fate, err);
-		if (rc == 0 && fate.outcome == OUTCOME_OK && strict && s->config[i] && side[i].optimised.len)
+		if (rc == 0 && fate.outcome == OUTCOME_OK && is_strict(c) && s->config[i] && side[i].optimised.len)
 			rc = cost_check(c, s->config[i], &side[i], &fate, err);
 	}
 	*out = (struct timing){.kind = device_info(c->device)->kind};

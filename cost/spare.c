@@ -56,6 +56,15 @@ static struct spare *least_used(struct spares *k)
 	return p;
 }
 
+static struct spare *empty_slot(struct spares *k)
+{
+	struct spare *p = least_used(k);
+
+	forget(p);
+	buf_release(&p->executable);
+	return p;
+}
+
 /* Forgets the sides that were not used for longest, until so many more bytes fit. */
 static void make_room(struct spares *k, size_t bytes)
 {
@@ -83,10 +92,7 @@ void spare_put(struct spares *k, enum compile_how how, const struct buf *module,
 		return;
 	if (k->sides && !p)
 		make_room(k, c->serialised.len);
-	if (!p) {
-		p = least_used(k);
-		forget(p);
-	}
+	p = p ? p : empty_slot(k);
 	buf_reset(&p->executable);
 	buf_add(&p->executable, c->serialised.data, c->serialised.len);
 	p->hash = hash;
@@ -98,8 +104,9 @@ const struct spare *spare_get(struct spares *k, enum compile_how how, const stru
 {
 	struct spare *p = find(k, hash_of(k, how, module));
 
-	if (p)
-		p->used = ++k->tick;
+	if (!p || !p->executable.len)
+		return NULL;
+	p->used = ++k->tick;
 	return p;
 }
 
@@ -121,11 +128,28 @@ void spare_share(struct spares *k, enum compile_how how, const struct buf *modul
 	spare_share_as(k, how, module, to, how, module);
 }
 
+void spare_rename(struct spares *k, enum compile_how how, const struct buf *module, enum compile_how as_how,
+	const struct buf *as)
+{
+	struct spare *p = find(k, hash_of(k, how, module));
+	uint64_t hash = hash_of(k, as_how, as);
+
+	if (p && !find(k, hash))
+		p->hash = hash;
+}
+
 void spare_lend(struct spares *k, enum compile_how how, const struct buf *module, struct device *d, struct compiled *c)
 {
-	struct spare *p = c->handle ? find(k, hash_of(k, how, module)) : NULL;
+	uint64_t hash = hash_of(k, how, module);
+	struct spare *p = c->handle ? find(k, hash) : NULL;
 	struct err ignored;
 
+	if (!p && c->handle && c->seconds >= SPARE_DEAR) { /* its executable cannot be kept */
+		p = empty_slot(k);
+		p->hash = hash;
+		p->seconds = c->seconds;
+		p->used = ++k->tick;
+	}
 	if (p && !p->live.handle) {
 		p->live = *c;
 		p->on = d;
@@ -144,6 +168,8 @@ static bool take_live(struct spare *p, const struct device *d, unsigned want, st
 	*out = p->live;
 	out->seconds = p->seconds;
 	p->live = (struct compiled){0};
+	if (!p->executable.len)
+		p->hash = 0;
 	return true;
 }
 
@@ -157,7 +183,7 @@ int spare_compile(struct spares *k, struct device *d, enum compile_how how, cons
 		p->used = ++k->tick;
 	if (p && take_live(p, d, want, out))
 		return 0;
-	if (p) {
+	if (p && p->executable.len) {
 		rc = device_compile(d, how, FORMAT_EXECUTABLE, p->executable.data, p->executable.len, want, out, err);
 		out->seconds = p->seconds;
 		if (rc < 0 || out->outcome == OUTCOME_OK || out->outcome == OUTCOME_OOM)

@@ -28,7 +28,7 @@ struct spares { /* all zero is empty */
 		uint64_t hash; /* of the module and how it is compiled; 0: empty */
 		uint64_t used;
 		double seconds; /* that compiling took */
-		struct buf executable;
+		struct buf executable; /* empty: it is only on the device */
 		struct compiled live; /* it is on this device, for whoever wants it first; handle 0: it is not */
 		const struct device *on;
 	} program[SPARE_SIDES];
@@ -41,7 +41,7 @@ void spares_release(struct spares *k);
 
 /* Notes what device_compile gave with WANT_SERIALISED, if it is worth it; the one not used for longest makes room. */
 void spare_put(struct spares *k, enum compile_how how, const struct buf *module, const struct compiled *c);
-/* NULL: not there. Borrowed until the next call of spare_put. */
+/* NULL: its executable is not there. Borrowed until the next call of spare_put. */
 const struct spare *spare_get(struct spares *k, enum compile_how how, const struct buf *module);
 /* Gives `to` what `k` has of a program, if anything. */
 void spare_share(struct spares *k, enum compile_how how, const struct buf *module, struct spares *to);
@@ -56,7 +56,17 @@ void spare_share_as(struct spares *k, enum compile_how how, const struct buf *mo
 int spare_compile(struct spares *k, struct device *d, enum compile_how how, const struct buf *module, unsigned want,
 	struct compiled *out, struct err *err);
 
-/* Gives what was put here as it is on device `d`, to the next spare_compile for that device. Takes *c. */
+/*
+ * From now on what is here of a program, also on a device, is that of another one, which the compiler makes the same
+ * of. Nothing happens if there is something of that one already.
+ */
+void spare_rename(struct spares *k, enum compile_how how, const struct buf *module, enum compile_how as_how,
+	const struct buf *as);
+
+/*
+ * Gives a program as it is on device `d` to the next spare_compile for that device, if its executable was put here, or
+ * if it took long to compile and cannot be written down. Takes *c.
+ */
 void spare_lend(struct spares *k, enum compile_how how, const struct buf *module, struct device *d, struct compiled *c);
 /* Forgets what is on devices: call this before one is closed. */
 void spares_forget(struct spares *k);

@@ -205,7 +205,7 @@ static int keep_own(struct lab *l, struct err *err)
 	int rc = space_apply_default(l->space, &module, err);
 
 	if (rc == 0)
-		spare_share_as(k, COMPILE_DEFAULT, &l->subject.original, k, COMPILE_APPLIED, &module);
+		spare_rename(k, COMPILE_DEFAULT, &l->subject.original, COMPILE_APPLIED, &module);
 	buf_release(&module);
 	return rc;
 }

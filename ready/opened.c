@@ -120,11 +120,11 @@ static void save(const struct opened *at, struct buf *out)
 	buf_blob(out, at->before.data, at->before.len);
 	buf_blob(out, at->after.data, at->after.len);
 	for (int i = 0; i < SPARES; i++)
-		n += at->spares.program[i].hash != 0;
+		n += at->spares.program[i].executable.len != 0;
 	buf_u32(out, n);
 	for (int i = 0; i < SPARES; i++) {
 		const struct spare *p = &at->spares.program[i];
-		if (!p->hash)
+		if (!p->executable.len)
 			continue;
 		buf_u64(out, p->hash);
 		buf_f64(out, p->seconds);

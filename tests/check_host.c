@@ -274,6 +274,29 @@ static void handles(void)
 	device_close(d);
 }
 
+/* What was compiled to be dumped stays on the device, and dumps nothing when it is compiled once more. */
+static void what_was_dumped_dumps_no_more(void)
+{
+	struct device *d = fixture_open();
+	struct buf program = {0};
+	struct extracted e = {0};
+	struct timing t = {0};
+	struct err err = {{0}};
+	struct precision p = {.max_seconds = 0.4, .give_up = -1, .instances = 3};
+
+	fixture_program("us=200 " LIBRARY_CALL, &program);
+	CHECK(d && device_extract(d, "hlo", program.data, program.len, &e, &err) == 0 && e.resident.handle);
+	CHECK_INT(fixture_leftovers(), 1); /* the lock */
+	CHECK(d && device_run(d, &e.resident, &p, &t, &err) == 0);
+	CHECK_INT(t.outcome, OUTCOME_OK);
+	CHECK_INT(t.instances, 3);
+	CHECK_INT(fixture_leftovers(), 1);
+	timing_release(&t);
+	extracted_release(&e);
+	buf_release(&program);
+	device_close(d);
+}
+
 static void extraction(void)
 {
 	struct device *d = fixture_open();
@@ -442,6 +465,7 @@ int main(void)
 		RUN(endless_ones_are_ended);
 		RUN(handles);
 		RUN(extraction);
+		RUN(what_was_dumped_dumps_no_more);
 		RUN(leaks_end_in_oom);
 		RUN(cores_are_locked);
 		RUN(programs_run_on_several_devices);

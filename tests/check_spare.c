@@ -185,6 +185,44 @@ static void what_is_there_is_not_loaded(void)
 	device_close(d);
 }
 
+/*
+ * What took long to compile and cannot be written down is taken from the device, once; and it may be another program by
+ * then, which the compiler makes the same of.
+ */
+static void what_cannot_be_kept_is_taken(void)
+{
+	struct device *d = fixture_open();
+	struct spares k = {0};
+	struct buf own = {0}, applied = {0};
+	struct extracted e = {0};
+	struct compiled c = {0};
+	struct err err = {{0}};
+	uint32_t handle;
+
+	if (!CHECK(d != NULL))
+		return;
+	fixture_program("us=10;serial=no", &own);
+	fixture_program("us=11;serial=no", &applied);
+	CHECK(device_extract(d, "hlo", own.data, own.len, &e, &err) == 0 && e.outcome == OUTCOME_OK && !e.own.len);
+	handle = e.resident.handle;
+	e.resident.seconds = 60;
+	spare_lend(&k, COMPILE_DEFAULT, &own, d, &e.resident);
+	CHECK(spare_get(&k, COMPILE_DEFAULT, &own) == NULL); /* there are no bytes of it */
+	spare_rename(&k, COMPILE_DEFAULT, &own, COMPILE_APPLIED, &applied);
+	CHECK(spare_compile(&k, d, COMPILE_DEFAULT, &own, 0, &c, &err) == 0 && c.handle != handle);
+	compiled_release(&c);
+	for (int round = 0; round < 2; round++) {
+		CHECK(spare_compile(&k, d, COMPILE_APPLIED, &applied, 0, &c, &err) == 0 && c.outcome == OUTCOME_OK);
+		CHECK((c.handle == handle) == (round == 0) && (c.seconds == 60) == (round == 0));
+		compiled_release(&c);
+	}
+	extracted_release(&e);
+	spares_release(&k);
+	buf_release(&own);
+	buf_release(&applied);
+	device_close(d);
+}
+
 int main(void)
 {
 	RUN(dear_programs_are_kept);
@@ -193,6 +231,7 @@ int main(void)
 	if (fixture_begin()) {
 		RUN(what_is_kept_is_loaded);
 		RUN(what_is_there_is_not_loaded);
+		RUN(what_cannot_be_kept_is_taken);
 	} else {
 		printf("skip: what_is_kept_is_loaded: no fake plugin without the plugin's header\n");
 	}

@@ -64,6 +64,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -324,6 +325,9 @@ static void dump(const char *options, size_t n, const PJRT_Executable *e)
 	if (!at)
 		return;
 	size_t more = (size_t)atoi(told("blown", "0")) << 10; /* 0, or 16 KiB and more: three bytes of length */
+	char folder[512];
+	snprintf(folder, sizeof folder, "%.*s", at[14], at + 15);
+	mkdir(folder, 0700); /* as XLA does, if it is not there */
 	dump_one(at + 15, at[14], "before_optimizations", e, 0);
 	dump_one(at + 15, at[14], "0000.passes.after_early.before_fusion", e, 0);
 	dump_one(at + 15, at[14], "0001.passes.after_fusion.before_late", e, more);

@@ -276,6 +276,25 @@ static bool can_call(const void *code, size_t n)
 #endif
 }
 
+static int add_lasting(void *ctx, const char *name, const char *value)
+{
+	struct buf *out = ctx;
+
+	if (strncmp(name, "xla_dump_", strlen("xla_dump_")) != 0)
+		buf_addf(out, "%s%s=%s", out->len ? "," : "", name, value);
+	return 0;
+}
+
+/* What was to be dumped has been, and the folder goes: what is compiled of it from now on dumps nothing. */
+static void dump_no_more(struct program *g)
+{
+	struct buf options = {0};
+
+	options_each(g->options, add_lasting, &options, NULL);
+	g->options = arena_strdup(&g->mem, options.len ? options.data : "");
+	buf_release(&options);
+}
+
 struct program *program_new(struct pjrt *p, const char *format, const void *code, size_t n,
 	const char *options, bool keep, struct ready *ready, struct refusal *v)
 {
@@ -304,6 +323,7 @@ struct program *program_new(struct pjrt *p, const char *format, const void *code
 	if ((g->given ? program_load : program_make)(g, code, n, &g->first.exe, v) < 0 || get_executable(g, v) < 0)
 		goto fail;
 	g->seconds = now_seconds() - start;
+	dump_no_more(g);
 	get_optimised(g);
 	if (keep && p->client && get_parameters(g, code, n, v) < 0)
 		goto fail;
