@@ -1,7 +1,8 @@
 /*
- * mapped_in.c - see the header. One arena: others hold 64 MiB together at the most. No block has a mapping of its own,
- * and nothing at the end is given back. (An 8-bit language model of 52 MiB in JAX, on two cores: 13,455 pages a run;
- * 4,494 without the first of these three; none with all.)
+ * mapped_in.c - see the header. The environment has three parts. All threads share one arena, the only one that keeps
+ * more than 64 MiB. No block gets a mapping of its own. Free memory at the end of the arena is not given back. (In JAX
+ * on two cores an 8-bit language model with 52 MiB of temporary memory maps in 13,455 pages a run, 4,494 without the
+ * first part, and none with all three.)
  */
 #include "search/mapped_in.h"
 

@@ -1,12 +1,14 @@
 /*
  * mapped_in.h - memory that every run maps in anew, and how fast both programs are where it stays mapped.
  *
- * Some memory is given back by the allocator after every run and mapped in again at the next, at a fault for each page.
- * With glibc this happens to blocks of more than 32 MiB, and to all that a thread of the plugin's has besides its first
- * 64 MiB. It can be worth more than all decisions: it was 30% of a recommender's training step of 69 ms, and all that
- * 60 evaluations had gained there was to come below that limit. The allocator can be told to keep memory, by its
- * environment. That is nothing a compiler decides, so no verdict is about it, but who wants a fast program wants to
- * know. So where it is worth a word, one more process than the verdict's times both with that environment.
+ * The allocator gives some memory back after every run. The next run maps it in again, at a fault for each page. With
+ * glibc this happens to each block of more than 32 MiB. It also happens in threads that the plugin starts: each keeps
+ * 64 MiB, and gives back what it has besides. This can be worth more than all decisions: it was 30% of a recommender's
+ * training step of 69 ms, and all that 60 evaluations had gained there was to come below that limit.
+ *
+ * The environment can tell the allocator to keep memory. No compiler decides that, so the verdict is not about it. But
+ * people who want a fast program want to know. So where these faults take a share of a run that is worth a word, one
+ * process more runs both programs with that environment, and the user is told what they take there.
  */
 #ifndef SEARCH_MAPPED_IN_H
 #define SEARCH_MAPPED_IN_H
@@ -19,7 +21,7 @@ struct mapped_in {
 	double kept_dflt, kept_tuned; /* seconds of a run where memory stays mapped; 0: not timed */
 };
 
-/* Do these pages take a share of a run, of so many seconds, that is worth a word? */
+/* Do these pages take a share of a run that is worth a word, if the run takes so many seconds? */
 bool mapped_in_matters(const struct mapped_in *m, double seconds);
 /* What tells the allocator to keep memory: NAME=VALUE, up to a NULL (device_options.environment). */
 extern const char *const mapped_in_environment[];

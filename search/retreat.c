@@ -79,9 +79,10 @@ void hunt_load_trail(struct hunt *h, struct cursor *in)
 		for (uint32_t n = cursor_count(in, FIELD_SIZE_u32 + FIELD_SIZE_u8); n > 0; n--) {
 			uint32_t site = cursor_u32(in);
 			uint8_t choice = cursor_u8(in);
-			bool fits = site < each && choice < h->s->site[site].choices;
-			in->bad |= !fits;
-			row[fits ? site : 0] = fits ? choice : 0;
+			if (site < each && choice < h->s->site[site].choices)
+				row[site] = choice;
+			else
+				in->bad = true;
 		}
 		before = row;
 	}

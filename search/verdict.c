@@ -336,7 +336,13 @@ static void tell_how_long(size_t more, double each)
 			talk_seconds((double)more * each, time, sizeof time));
 }
 
-/* Times both where memory stays mapped. That is only told, so if it fails nothing is. */
+/* Is it worth a word that runs map in memory anew? */
+static bool maps_much(const struct verdict *v)
+{
+	return v->quantity == QUANTITY_SECONDS && mapped_in_matters(&v->mapped_in, v->default_seconds);
+}
+
+/* Times both programs where memory stays mapped. The verdict does not need this, so a failure is not told. */
 static void time_mapped(struct verdict *v, struct lab *lab, const uint8_t *config, const struct device_options *o,
 	double seconds, struct kept *k)
 {
@@ -347,7 +353,7 @@ static void time_mapped(struct verdict *v, struct lab *lab, const uint8_t *confi
 	struct err ignored;
 
 	keeping.environment = mapped_in_environment;
-	if (worker_next(&w, &keeping, k->side, 1, &ignored) == 0 &&
+	if (worker_next(&w, &keeping, NULL, 1, &ignored) == 0 &&
 		weigh(&aside, lab, config, &w, true, seconds, k, &t, &ignored) == 0 && t.outcome == OUTCOME_OK) {
 		v->mapped_in.kept_dflt = t.seconds_a;
 		v->mapped_in.kept_tuned = t.seconds_b;
@@ -400,8 +406,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	}
 	if (rc == 0 && v->outcome == OUTCOME_OK)
 		judge(v, lab, weighed);
-	if (rc == 0 && timed && v->outcome == OUTCOME_OK && v->quantity == QUANTITY_SECONDS && !stop_asked() &&
-		mapped_in_matters(&v->mapped_in, v->default_seconds))
+	if (rc == 0 && timed && v->outcome == OUTCOME_OK && maps_much(v) && !stop_asked())
 		time_mapped(v, lab, config, o->device, seconds, &k);
 	for (size_t i = 0; i < n; i++)
 		timing_release(&t[i]);
@@ -425,7 +430,7 @@ void verdict_tell(struct verdict *v)
 	v->tuned &= v->numbers.outcome == OUTCOME_OK;
 	verdict_words(v);
 	tell_numbers(v);
-	if (v->quantity == QUANTITY_SECONDS && mapped_in_matters(&v->mapped_in, v->default_seconds))
+	if (maps_much(v))
 		mapped_in_words(&v->mapped_in, v->advice, sizeof v->advice);
 }
 

@@ -16,6 +16,11 @@ def say(word, name, why=""):
     print(f"{word}: {name}" + (f": {why}" if why else ""))
 
 
+def check(name, good, why=""):
+    """`why`: what is said where it is not good."""
+    say("pass" if good else "FAIL", name, "" if good else why)
+
+
 def end():
     print(f"{counts['pass']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
     sys.exit(1 if counts["FAIL"] else 0)

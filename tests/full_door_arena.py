@@ -3,7 +3,7 @@
 several threads: every question gets its own answer."""
 import threading
 
-from door import end, say, vantage
+from door import check, end, vantage
 
 
 class Interrupted(Exception):
@@ -32,10 +32,6 @@ class Broken:
 
     def __getattr__(self, name):
         return getattr(self.inner, name)
-
-
-def check(name, good, why=""):
-    say("pass" if good else "FAIL", name, "" if good else why)
 
 
 def check_interrupted():

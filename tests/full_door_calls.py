@@ -6,16 +6,12 @@ import sys
 import threading
 import warnings
 
-from door import ROOT, end, f32, inside, jax, jnp, np, same, say, through, vantage
+from door import ROOT, check, end, f32, inside, jax, jnp, np, same, through, vantage
 from jax.experimental.layout import Format, Layout
 from vantage import quick
 from vantage.called import called
 
 LARGE = (quick.MOST_COPIED + quick.EACH_COPIED) // 4 + 16
-
-
-def check(name, good, why=""):
-    say("pass" if good else "FAIL", name, "" if good else why)
 
 
 def quiet(fast, *args, **kwargs):

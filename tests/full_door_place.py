@@ -8,15 +8,11 @@ import warnings
 from unittest import mock
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
-from door import end, f32, found, jax, jnp, same, say, through, vantage  # noqa: E402
+from door import check, end, f32, found, jax, jnp, same, through, vantage  # noqa: E402
 from vantage import place, quick  # noqa: E402
 
 LARGE = (quick.MOST_COPIED + quick.EACH_COPIED) // 4 + 16
 first, second = jax.devices()
-
-
-def check(name, good, why=""):
-    say("pass" if good else "FAIL", name, "" if good else why)
 
 
 def about(x):

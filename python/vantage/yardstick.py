@@ -10,10 +10,10 @@ differ. Where its own whole numbers stay as they are, none may differ. A functio
 are large says nothing about a program, so this allows a tenth of an average number, and half of the whole numbers, at
 most. Zero, and arguments that are whole, stay: they may be marks or places, and a last place less leads elsewhere.
 
-The function is run again, moved in another way, until what it moves by explains the difference, at most eight times.
-(Of a language model's step one result of 400 was 5.2 times as far as it moved in two runs, and 1.6 times as far as in
-six: an optimizer divides a gradient that is next to nothing by its own size. That was 2.6e-5 of a step's size, and was
-refused.)
+Each of these runs moves the arguments in another way. There are at most eight, and no more than explain the difference.
+(Two are too few where an optimizer divides a gradient that is next to nothing by its own size. Of a language model's
+step one result of 400 was 5.2 times as far from the function's as that moved in two runs, 1.6 times as far as it moved
+in six. The difference was 2.6e-5 of an update.)
 """
 
 YARDSTICK = 10  # times the distance of the compiler's own program from the results that are wanted
