@@ -36,7 +36,7 @@ done_ several_kinds
 # A later search into the same folder leaves nothing of kinds that it did not decide, but what is not of the earlier
 # search: a user's file, an answer of its own, the program that is searched.
 mkdir kinds4/order && cp kinds4/rewrite/decisions.json kinds4/order && echo mine >kinds4/order/notes
-"$search" -q --device none --graph toy:40:2:6 --budget 20 --out kinds4/place >/dev/null
+"$search" -q --device sim --graph "$depthwise" --space fusion --budget 20 --out kinds4/place >/dev/null
 echo own >kinds4/place/decisions.json
 cp -r kinds4 kinds5 && cp "$depthwise" kinds5/rewrite/derived.pb
 for n in 4 5; do
