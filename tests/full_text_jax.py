@@ -7,6 +7,7 @@ our text of a message must mean what the message means.
 """
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -77,6 +78,8 @@ def main():
 			with open(path, "w") as f:
 				f.write(text)
 			if name == "unbounded":  # a size without a bound is not for us
+				continue
+			if re.search(r"[({ ]-0[)},]", text):  # XLA's reader takes it for 0
 				continue
 			said = compare(name, path, in_child(lambda: through_message(text)))
 			failed += said is False
