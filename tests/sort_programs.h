@@ -242,14 +242,23 @@ static inline void sort_results(struct buf *b, const struct sort_case *c)
 	buf_release(&names);
 }
 
+/* Places have 64 bits where the numbers have. */
+static inline const char *place_type(const struct sort_case *c)
+{
+	return strcmp(c->type, "f64") == 0 ? "s64" : "s32";
+}
+
 /*
  * The function that chooses the first of the largest (`greater`) or smallest of pairs: as JAX writes it; or (BOTH) in
  * fewer operations, for pairs come in the sequence of their places.
  */
 static inline void pair_function(struct buf *b, const struct sort_case *c)
 {
-	buf_addf(b, "pair {\n  a = %s[] parameter(0)\n  i = s32[] parameter(1)\n  b = %s[] parameter(2)\n"
-		"  j = s32[] parameter(3)\n  none = pred[] compare(a, a), direction=NE\n", c->type, c->type);
+	const char *places = place_type(c);
+
+	buf_addf(b, "pair {\n  a = %s[] parameter(0)\n  i = %s[] parameter(1)\n  b = %s[] parameter(2)\n"
+		"  j = %s[] parameter(3)\n  none = pred[] compare(a, a), direction=NE\n", c->type, places, c->type,
+		places);
 	if (c->joined == BOTH)
 		buf_addf(b, "  more = pred[] compare(a, b), direction=%s\n  first = pred[] or(more, none)\n"
 			"  which = pred[] or(none, more)\n", c->greater ? "GE" : "LE");
@@ -258,14 +267,15 @@ static inline void pair_function(struct buf *b, const struct sort_case *c)
 			"  same = pred[] compare(a, b), direction=EQ\n  before = pred[] compare(i, j), direction=LT\n"
 			"  tie = pred[] and(same, before)\n  which = pred[] or(first, tie)\n",
 			c->greater ? "GT" : "LT");
-	buf_addf(b, "  x = %s[] select(first, a, b)\n  p = s32[] select(which, i, j)\n"
-		"  ROOT out = (%s[], s32[]) tuple(x, p)\n}\n", c->type, c->type);
+	buf_addf(b, "  x = %s[] select(first, a, b)\n  p = %s[] select(which, i, j)\n"
+		"  ROOT out = (%s[], %s[]) tuple(x, p)\n}\n", c->type, places, c->type, places);
 }
 
 /* The place of the largest or smallest number, of all or (NANS) of the finite ones; the reduction is called y. */
 static inline void pair_program(struct buf *b, const struct sort_case *c)
 {
 	int kept = c->dim ? c->rows : c->columns;
+	const char *places = place_type(c);
 
 	buf_adds(b, "HloModule places\n");
 	pair_function(b, c);
@@ -275,10 +285,11 @@ static inline void pair_program(struct buf *b, const struct sort_case *c)
 	sort_line(b, c, "off", c->type, "subtract(x, x)");
 	sort_line(b, c, "finite", "pred", "compare(off, zero), direction=EQ");
 	sort_line(b, c, "w", c->type, "select(finite, x, %s)", c->joined == NANS ? "zero" : "x");
-	buf_addf(b, "  end = %s[] constant(%sinf)\n  nought = s32[] constant(0)\n"
-		"  y = (%s[%d], s32[%d]) reduce(w, i%d, end, nought), dimensions={%d}, to_apply=pair\n"
-		"  ROOT out = s32[%d] get-tuple-element(y), index=1\n}\n", c->type, c->greater ? "-" : "",
-		c->type, kept, kept, c->dim, c->dim, kept);
+	sort_line(b, c, "place", places, "iota(), iota_dimension=%d", c->dim);
+	buf_addf(b, "  end = %s[] constant(%sinf)\n  nought = %s[] constant(0)\n"
+		"  y = (%s[%d], %s[%d]) reduce(w, place, end, nought), dimensions={%d}, to_apply=pair\n"
+		"  ROOT out = %s[%d] get-tuple-element(y), index=1\n}\n", c->type, c->greater ? "-" : "", places,
+		c->type, kept, places, kept, c->dim, places, kept);
 }
 
 /* The 7 largest or smallest numbers of each row, NaNs as one NaN, and their places. */

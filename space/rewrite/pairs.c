@@ -123,9 +123,9 @@ static double sign_of(const struct graph *g, uint32_t v)
 
 	if (!rule_constant(g, node_operands(g, v)[2], &first) || !isinf(first))
 		return 0;
-	if (g->node[place].opcode != OP_CONSTANT || g->node[place].dtype != DT_S32 || !l || l->n_s32s != 1)
+	if (g->node[place].opcode != OP_CONSTANT || !l || l->n_s32s + l->n_s64s != 1)
 		return 0;
-	return l->s32s[0] ? 0 : first < 0 ? 1 : -1;
+	return (l->n_s32s ? l->s32s[0] : l->s64s[0]) ? 0 : first < 0 ? 1 : -1;
 }
 
 /* Does nobody read the number? */
@@ -149,7 +149,8 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 		n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL) || !only_place_is_used(g, v))
 		return false;
 	if (!rule_plain(g, x[0]) || g->node[x[0]].rank > DRAFT_RANK - 2 || !g->node[x[0]].elements ||
-		!is_places(g, x[1], n->proto->dimensions[0]) || g->node[x[1]].dtype != DT_S32)
+		!is_places(g, x[1], n->proto->dimensions[0]) ||
+		(g->node[x[1]].dtype != DT_S32 && g->node[x[1]].dtype != DT_S64))
 		return false;
 	if (!(fabs(sign_of(g, v)) > 0) || !chooses(g, v, sign_of(g, v)))
 		return false;
@@ -167,6 +168,7 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 {
 	const char *extreme = sign_of(d->g, f->anchor) > 0 ? "maximum" : "minimum";
 	const int64_t along = d->g->node[f->anchor].proto->dimensions[0];
+	const int32_t of_places = d->g->node[node_operands(d->g, f->anchor)[1]].dtype;
 	Hlo__HloInstructionProto *x = rule_from_memory(d, f->anchor, 0, INFINITY), *most, *hit, *place, *none;
 	const int64_t *dims = x->shape->dimensions;
 	int64_t rest[DRAFT_RANK];
@@ -179,8 +181,8 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	most = draft_reduce(d, extreme, x, draft_operand(d, f->anchor, 2), &along, 1);
 	hit = draft_compare(d, "EQ", x, draft_broadcast(d, most, dims, rank, rest));
 	hit = draft_binary(d, "or", hit, draft_compare(d, "NE", x, x));
-	none = draft_number(d, DT_S32, dims[along]);
-	place = draft_iota(d, DT_S32, dims, rank, along);
+	none = draft_number(d, of_places, dims[along]);
+	place = draft_iota(d, of_places, dims, rank, along);
 	place = draft_select(d, hit, place, draft_broadcast(d, none, dims, rank, NULL));
 	place = draft_reduce(d, "minimum", place, none, &along, 1);
 	return draft_tuple(d, (Hlo__HloInstructionProto *[]){most, place}, 2);
