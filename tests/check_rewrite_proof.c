@@ -236,6 +236,24 @@ static void prove_narrow(void *ctx, const char *text)
 	buf_release(&b);
 }
 
+/* ... with operands x and w that are narrower than what they are made into. */
+static void prove_mixed(void *ctx, const char *text)
+{
+	static const char *const types[][3] = {{"x = f8e5m2[", "w = f8e4m3fn[", "bf16["},
+		{"x = s8[", "w = s8[", "s32["}, {"x = bf16[", "w = bf16[", "f32["}};
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		struct buf x = {0}, w = {0}, b = {0};
+		respell(text, "x = f32[", types[i][0], &x);
+		respell(x.data, "w = f32[", types[i][1], &w);
+		respell(w.data, "f32[", types[i][2], &b);
+		prove(ctx, b.data);
+		buf_release(&x);
+		buf_release(&w);
+		buf_release(&b);
+	}
+}
+
 /* ... and in complex ones. */
 static void prove_complex(void *ctx, const char *text)
 {
@@ -288,6 +306,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_unpools(prove_narrow, p, 7 * some, 5);
 	walk_merges(prove_narrow, p, 11 * some, 5);
 	walk_turns(prove_narrow, p, some, 5);
+	walk_turns(prove_mixed, p, 3 * some, 7);
 	walk_loops(prove_narrow, p);
 	walk_few(prove_narrow, p);
 	walk_narrow(prove_narrow, p, some, 5);

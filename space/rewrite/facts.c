@@ -219,6 +219,24 @@ bool rule_dot_whole(const struct graph *g, uint32_t v, struct dot_dims *out)
 		g->node[x[1]].dtype == DT_S8 && rule_plain(g, v);
 }
 
+/* A float of 8 bits, of any kind. */
+static bool is_float_of_8_bits(const struct graph *g, uint32_t v)
+{
+	uint8_t t = g->node[v].dtype;
+
+	return dtype_bits(t) == 8 && t != DT_PRED && t != DT_S8 && t != DT_U8;
+}
+
+bool rule_dot_laid(const struct graph *g, uint32_t v, struct dot_dims *out)
+{
+	const uint32_t *x = node_operands(g, v);
+
+	if (rule_dot(g, v, out) || rule_dot_wider(g, v, out) || rule_dot_whole(g, v, out))
+		return true;
+	return read_dot(g, v, out) && (rule_in_16_bits(g, v) || g->node[v].dtype == DT_F32) && rule_plain(g, v) &&
+		is_float_of_8_bits(g, x[0]) && is_float_of_8_bits(g, x[1]) && !has_algorithm(g, v);
+}
+
 bool rule_dot_complex(const struct graph *g, uint32_t v, struct dot_dims *out)
 {
 	return read_dot(g, v, out) && of_one_type(g, v) && rule_plain_complex(g, v);

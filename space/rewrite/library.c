@@ -162,6 +162,8 @@ static bool match_turned(const struct graph *g, uint32_t v, struct found *f)
 	if (!rule_turned(g, v, &dims) || !rule_called_type(g, v) || !rule_callable(&dims))
 		return false;
 	u = node_operands(g, v)[0];
+	if (!rule_dot(g, u, &dims))
+		return false;
 	f->inside[f->n_inside++] = u;
 	rule_dot_sizes(g, u, &dims, f->measure);
 	f->measure[4] = g->node[v].dtype == DT_BF16;

@@ -157,6 +157,11 @@ bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out);
 bool rule_dot_wider(const struct graph *g, uint32_t v, struct dot_dims *out);
 /* The same for a product of s8 that is added up in s32. */
 bool rule_dot_whole(const struct graph *g, uint32_t v, struct dot_dims *out);
+/*
+ * The same for laws that only change how a product's sides lie. Its numbers may be narrower than their sums: of 16 or 8
+ * bits.
+ */
+bool rule_dot_laid(const struct graph *g, uint32_t v, struct dot_dims *out);
 /* The same for a product of complex numbers. */
 bool rule_dot_complex(const struct graph *g, uint32_t v, struct dot_dims *out);
 /* The same for laws that hold for both. */
