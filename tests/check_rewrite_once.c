@@ -48,6 +48,19 @@ static void chains_end_before_what_jumps(void)
 		"  ROOT y = bf16[128,128] clamp(l, t, l)\n")), 1);
 }
 
+/* In f16 the compiler is fast, but for exponentials and logarithms. */
+static void slow_functions_of_f16_are_done_in_f32(void)
+{
+#define HALF(lines) "HloModule m\nENTRY e {\n  a = f16[128,128] parameter(0)\n  b = f16[128,128] parameter(1)\n" \
+	lines "}\n"
+	CHECK_INT(looked_through(HALF("  ROOT y = f16[128,128] exponential(a)\n")), 0);
+	CHECK_INT(looked_through(HALF("  t = f16[128,128] subtract(a, b)\n  l = f16[128,128] log(t)\n"
+		"  ROOT y = f16[128,128] multiply(l, b)\n")), 2);
+	CHECK_INT(looked_through(HALF("  t = f16[128,128] subtract(a, b)\n"
+		"  ROOT y = f16[128,128] maximum(t, b)\n")), -1);
+#undef HALF
+}
+
 static void what_is_not_slow_is_left(void)
 {
 	CHECK_INT(looked_through(PROGRAM("  ROOT y = bf16[128,128] multiply(a, b)\n")), -1);
@@ -67,6 +80,7 @@ static void shapes_that_do_not_agree_are_left(void)
 int main(void)
 {
 	RUN(chains_end_before_what_jumps);
+	RUN(slow_functions_of_f16_are_done_in_f32);
 	RUN(what_is_not_slow_is_left);
 	RUN(shapes_that_do_not_agree_are_left);
 	return test_done();

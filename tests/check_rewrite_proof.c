@@ -39,7 +39,8 @@ static const struct {
 	{"sine-as-polynomial", "tests/full_functions.c"}, {"cosine-as-polynomial", "tests/full_functions.c"},
 	{"tangent-as-polynomials", "tests/full_functions.c"},
 	{"power-as-polynomials", "tests/full_functions.c"}, {"cube-root-as-polynomials", "tests/full_functions.c"},
-	{"angle-as-polynomial", "tests/full_functions.c"}, {"remainder-by-steps", "tests/full_functions.c"}};
+	{"angle-as-polynomial", "tests/full_functions.c"}, {"remainder-by-steps", "tests/full_functions.c"},
+	{"inverse-root", "tests/full_functions.c"}};
 
 #define RULES 96
 #define FEWER (1000 / (uint32_t)test_cases(1000))
