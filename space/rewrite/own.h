@@ -3,18 +3,21 @@
  *
  *	rewrite.c  opening: rules against nodes	    apply.c   from choices to a program
  *	rules.c	   rule files, expr.c conditions    region.c  what differs, cut out
- *	draft.c	   writing instructions		    cut.c     a place cut out, on both sides
+ *	draft.c, draft_sum.c  writing instructions  cut.c     a place cut out, on both sides
  *	join.c	   what is computed together	    hoist.c   what is computed once, by another program
  *	around.c   what belongs to a product's place
  *	effect.c   which choices take effect	    lines.c   lists of instructions
  *	near.c	   places that share what they look through
+ *	reread.c   what is computed more than once unless it stays in memory
  *	block.c	   many places of one rule, tried at once
  *	pattern.c, pattern_read.c  rules that need none
  *	conv.c, grouped.c, patches.c, usual.c, flat.c, pool.c, doubling.c, unpool.c  rules that need code: about windows
- *	side.c, turn.c, narrow.c, split.c, merge.c  ... about products
+ *	side.c, turn.c, narrow.c, split.c, merge.c, heads.c, row.c, second.c, picked.c, scattered.c, integers.c  ...
+ *		   about products
  *	variance.c, few.c, pairs.c, unroll.c, keys.c, network.c  ... about reductions, a loop, a sort
- *	circle.c, power.c  ... about functions of f32; series.c  what these share
- *	complex.c  ... about complex numbers
+ *	circle.c, power.c, angle.c, remainder.c, root.c  ... about functions of f32; series.c  what these share
+ *	once.c, wider.c  ... about numbers of 16 bits; complex.c  ... about complex numbers
+ *	library.c  ... about what oneDNN computes
  *	features.c what a learner sees of a choice
  *	facts.c, fits.c  what these ask of nodes
  */
