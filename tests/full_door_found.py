@@ -14,7 +14,7 @@ from unittest import mock
 
 from door import ROOT, check, end, f32, found, inside, jax, jnp, lower, same, vantage
 from vantage import kept, native, night, programs, quick
-from vantage.called import surely_slower
+from vantage.called import holds, surely_slower
 from vantage.lower import alike, statics
 
 
@@ -206,7 +206,10 @@ def check_slower():
         check("what is slower is not used", not each.tuned and not each.report.tuned and
               same(each(f32(3), "sin"), jnp.sin(f32(3))), repr(each.report))
         check("... and that is said", "turns, so a call is one of jax.jit's" in repr(each.report), repr(each.report))
-    check("... once it was found out", fast.report.called == again.report.called)
+    check("... found out anew where that takes no time", fast.report.called != again.report.called)
+    dear = {"by": "plugin", "tuned": 1.0, "jit": 2.0}
+    check("what takes long to find out is kept", holds(dear, {"by": "plugin"}) and not holds(dear, {"by": "jaxlib"}) and
+          not holds({**dear, "tuned": 1e-3, "jit": 1e-3}, {"by": "plugin"}) and not holds({}, {"by": "plugin"}))
     check("for fewer cores than jax.jit uses it is", one.tuned, repr(one.report))
 
 

@@ -53,6 +53,12 @@ def _slower(tuned, jit):
     return sum(a > b for a, b in zip(tuned, jit))
 
 
+def holds(cost, by):
+    """Need calls not be timed again, by the same way? What they cost hangs on what else the machine does, so it is
+    looked at anew where that takes less than a second."""
+    return by.items() <= cost.items() and ROUNDS * (cost["tuned"] + cost["jit"]) > 1
+
+
 def surely_slower(cost):
     """Is the tuned program, as called, not what its caller wants?"""
     turns, lost = cost["calls"], cost.get("slower", 0)  # older results do not say

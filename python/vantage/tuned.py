@@ -19,7 +19,7 @@ import shutil
 import warnings
 
 from . import grafted, kept, programs
-from .called import called, copies, surely_slower
+from .called import called, copies, holds, surely_slower
 from .jitted import Jitted
 from .lower import as_results, is_other, is_weak, join, lower, refuse_changing, renamed, split, statics
 from .native import refuse_type
@@ -344,7 +344,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
     del default  # and its memory
     fast = Tuned(function, report, call, lowered, jitted, folder / "tuned", executable)
     by = {"by": "jaxlib" if executable else "plugin", "jaxlib": grafted.version()}
-    if not by.items() <= result.get("called", {}).items() and kept.verdict(result).get("quantity") == "seconds":
+    if not holds(result.get("called", {}), by) and kept.verdict(result).get("quantity") == "seconds":
         _time_calls(result, fast, args, kwargs, by)
         kept.keep(folder, result)
     report.called = result.get("called")
