@@ -36,6 +36,7 @@ import other
 import physics
 import pictures
 import sequence
+import small
 import solvers
 import strange_models
 import strange_numbers
@@ -54,7 +55,7 @@ FOLDERS = {
     "steps": ("0.10.2", language, pictures, hearing, unlike, gatherings, learners, solvers, matters, sundry,
               angles, windows, chosen, narrow),
     "strangers": ("0.10.2", strange_models, strange_numbers),
-    "halves": ("0.10.2", halves, half_steps),
+    "halves": ("0.10.2", halves, half_steps, small),
     "held-out": ("0.8.1", held_out, mobile),
     "tiny": ("0.8.1", tiny),
 }
