@@ -21,10 +21,12 @@
  * anyway. If costs are modelled no check waits, so what a search finds does not depend on the speed of this machine.
  *
  * Where another kind of decision goes on from what was found, the last check is made in any case, and beyond the time
- * of the search, as long as any. Nothing later could tell a bad beginning from a bad end. In a rigid body simulation 57
- * products were merged, for which regions promised 54% +- 27; the whole program took 4 to 10% longer. (A radiance
- * field's step was 15% faster by regions, and 15% slower by five runs in one second. Both were so vague that neither
- * refuted the other, and fusion went on from a program that took 27% longer: hence what is likelier.)
+ * of the search, as long as any; once something was kept, up to half of the search's time is set aside for it, and the
+ * less, the faster the program is believed to be. Nothing later could tell a bad beginning from a bad end. In a rigid
+ * body simulation 57 products were merged, for which regions promised 54% +- 27; the whole program took 4 to 10%
+ * longer. (A radiance field's step was 15% faster by regions, and 15% slower by five runs in one second. Both were so
+ * vague that neither refuted the other, and fusion went on from a program that took 27% longer: hence what is
+ * likelier.)
  *
  * A check also corrects the charge for a kernel of this program (space/part.h), of which only the order of magnitude is
  * known beforehand. If the steps made or saved kernels, what their regions leave unexplained is charged to those. In a
@@ -39,6 +41,7 @@
 /* Seconds that whole-program checks may take: so many in any case, and then a share of the search. */
 #define CHECK_FREE 1.0
 #define CHECK_SHARE 0.15
+#define HANDED_MOST 0.5	 /* of the search's time is set aside for the last check, where another kind goes on */
 #define LAST_SPARE 1.25	 /* the last check has so many times what it is expected to take, so that it is not cut */
 #define ROUNDING 1e-12	 /* of the default: a sum of exact prices is that far from the whole */
 
@@ -174,9 +177,10 @@ static bool fits_what_is_left(const struct hunt *h)
 
 double hunt_last_check(const struct hunt *h)
 {
-	bool none = !unchecked(h) || h->lab->kind == COST_MODELLED || h->o.handed || !fits_at_last(h);
+	bool none = !unchecked(h) || h->lab->kind == COST_MODELLED || (!h->o.handed && !fits_at_last(h));
 
-	return none ? 0 : fmin(LAST_SPARE * hunt_check_seconds(h), HUNT_CHECKS * h->o.seconds);
+	return none ? 0 : fmin(LAST_SPARE * hunt_check_seconds(h),
+		(h->o.handed ? HANDED_MOST : HUNT_CHECKS) * h->o.seconds);
 }
 
 /*

@@ -247,14 +247,17 @@ static inline struct precision hunt_confirmation(void)
 }
 /*
  * A gain of at least so many standard errors is not luck. If measuring it again takes at least so many seconds, it is
- * not measured again: choosing it can hardly have made its figure too good.
+ * not measured again: choosing it can hardly have made its figure too good. Of twice as many errors, half the seconds,
+ * down to a least.
  */
 #define CERTAIN_SIGMAS 8.0
 #define CERTAIN_SECONDS 2.0
+#define CERTAIN_LEAST 0.5
 /* Is a change of cost such a gain? `inside`: the seconds that the device took for it. */
 static inline bool hunt_certain(double change, double se, double inside)
 {
-	return inside > CERTAIN_SECONDS && change < -CERTAIN_SIGMAS * se;
+	return inside > CERTAIN_LEAST && change < -CERTAIN_SIGMAS * se &&
+	       inside * -change > CERTAIN_SECONDS * CERTAIN_SIGMAS * se;
 }
 
 /* For hunt.c, appraise.c, propose.c and drift.c only. */

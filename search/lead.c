@@ -11,12 +11,11 @@
  *
  * A search without --seconds would wait long for whole programs of minutes, by which such a kind is priced. It may take
  * ten times as long as opening the program, and at least two minutes. The whole program has the last word on what is
- * handed on, however long that takes; up to half of what the kind has is set aside for that. Where it would take
- * several times what the kind has, nothing is tried. (An LSTM, unrolled, takes 86 s to compile. Of a search of 40 s,
- * 220 s went into rewriting it.) Where that is known before the kind begins, there is time for one kind, and it is this
- * one: of a GPT's training step of 16 layers, rewriting alone took 29%, and both 36%. But a program that the compiler
- * blows up (ready/subject.h) is the next kind's: rewriting found nothing in a ray marcher, and another rule of fusion
- * took 95% off it.
+ * handed on, however long that takes (drift.c). Where it would take several times what the kind has, nothing is tried.
+ * (An LSTM, unrolled, takes 86 s to compile. Of a search of 40 s, 220 s went into rewriting it.) Where that is known
+ * before the kind begins, there is time for one kind, and it is this one: of a GPT's training step of 16 layers,
+ * rewriting alone took 29%, and both 36%. But a program that the compiler blows up (ready/subject.h) is the next
+ * kind's: rewriting found nothing in a ray marcher, and another rule of fusion took 95% off it.
  */
 #include "search/lead.h"
 
@@ -36,7 +35,6 @@
 #define TIMES_OPENING 10.0 /* seconds, if the user gave none */
 #define LEAST_SECONDS 120.0
 #define CHECK_MOST 3.0	   /* times what a kind has, for one check of the whole program */
-#define CHECK_ASIDE 0.5	   /* of what a kind has: that much less is searched, because of that check */
 
 /* Adds up what each place would save by the choice that promises most. */
 static double promised(struct space *s)
@@ -174,16 +172,13 @@ enum lead_turns lead_turns(const struct settings *set, const struct subject *pro
 void lead_bound(struct hunt *h, const struct settings *set, double opening)
 {
 	struct hunt_options *o = &h->o;
-	double check = hunt_check_seconds(h);
 
 	if (!set->kinds_chosen)
 		return;
 	if (o->seconds <= 0)
 		o->seconds = fmax(TIMES_OPENING * opening, LEAST_SECONDS);
-	if (h->s->n_sites > 0 && is_too_long(check, o->seconds, "nothing is computed in another way"))
+	if (h->s->n_sites > 0 && is_too_long(hunt_check_seconds(h), o->seconds, "nothing is computed in another way"))
 		o->budget = 0;
-	else
-		o->seconds -= fmin(check, CHECK_ASIDE * o->seconds);
 }
 
 void lead_spend(const struct hunt *h, struct settings *set)

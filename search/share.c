@@ -50,7 +50,8 @@
 #define RUNS 3.0       /* ... and so many runs of the program on top of that */
 #define LEAST 15.0     /* seconds: but no less than that, while there is time, */
 #define LEAST_EACH 0.1 /* ... or than that share of the search, if it is shorter, */
-#define STARTS 3.0     /* ... and seconds for several starts of a worker in any case */
+#define STARTS 3.0     /* ... and seconds for several starts of a worker in any case, and */
+#define RUNS_LEAST 0.5 /* ... so many runs of the program: one part may be most of it, and is run several times */
 #define SHARES 60.0    /* what is left is for so many candidates at most */
 #define SMALL 1.0      /* seconds that any candidate may take */
 #define OFFERS 12      /* candidates that are set beside each other, */
@@ -117,7 +118,7 @@ static double fair_of(const struct hunt *h)
 static double patience(const struct hunt *h)
 {
 	double planned = TIMES * fmax(h->planned, share_of(h)) + RUNS * h->default_seconds;
-	double least = fmin(LEAST, fmax(STARTS, LEAST_EACH * h->o.seconds));
+	double least = fmin(LEAST, fmax(STARTS + RUNS_LEAST * h->default_seconds, LEAST_EACH * h->o.seconds));
 
 	if (h->alone)
 		return left(h);
