@@ -12,10 +12,10 @@ import warnings
 import weakref
 from unittest import mock
 
-from door import ROOT, check, end, f32, found, inside, jax, jnp, lower, same, vantage
+from door import ROOT, check, end, f32, found, inside, jax, jnp, lower, np, same, vantage
 from vantage import kept, native, night, programs, quick
 from vantage.called import holds, surely_slower
-from vantage.lower import alike, statics
+from vantage.lower import alike, has_changed, statics
 
 
 def check_timed():
@@ -416,6 +416,39 @@ def check_moved():
             check(f"refused: {name}", words in refusal(call), refusal(call))
 
 
+def check_changed():
+    """A function that was changed after it was saved, or that closes over other values, is not what was tuned."""
+    def make(scale, weights):
+        def f(a, n, how):
+            return getattr(jnp, how)(a @ weights) * scale * n
+        return f
+
+    def loaded(f, *args):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            fast = vantage.load(folder / "saved", f)
+        good = all(same(fast(a, *args[1:]), f(a, *args[1:])) for a in (args[0], args[0] * 3))
+        return good, fast.tuned, ["another program" in str(w.message) for w in heard]
+
+    with found() as folder:
+        args = f32(2, 9), 2.0, "sin"
+        vantage.save(vantage.tune(make(2.0, f32(9, 9)), *args, progress=None), folder / "saved")
+        check("the same function is loaded", loaded(make(2.0, f32(9, 9)), *args) == (True, True, []))
+        for name, f in (("changed", make(3.0, f32(9, 9))), ("with other values", make(2.0, f32(9, 9) + 1))):
+            check(f"one {name} is not", loaded(f, *args) == (True, False, [True]), str(loaded(f, *args)))
+    key = jax.random.key(3)
+    for name, f, args, static in (("a bound array", lambda a: a + 1, (jax.device_put(f32(3), jax.devices()[0]),), {}),
+                                  ("an unbound one", lambda a: a + 1, (f32(3),), {}),
+                                  ("numbers of Python", lambda a, n, x: a * n + x, (f32(3), 2, 0.5), {}),
+                                  ("numbers of numpy", lambda a, n: a * n, (f32(3), np.float64(2)), {}),
+                                  ("keys", lambda k: jax.random.split(k), (key,), {}),
+                                  ("what is static", lambda a, n: a * n, (f32(3), 2), {"static_argnums": 1}),
+                                  ("what is jitted", jax.jit(lambda a, n: a * n, static_argnums=1), (f32(3), 2), {})):
+        check(f"nothing has changed: {name}", not has_changed(f, lower(f, args, {}, **static)))
+    of = [lower(lambda a: a + 1, (a,), {}).content for a in (f32(3), jax.device_put(f32(3), jax.devices()[0]))]
+    check("an array that is bound to its device makes no other program", of[0] == of[1])
+
+
 def check_rows():
     """Results lie row by row in the program that is searched, also where JAX's export has them otherwise."""
     made = lower(lambda a: (a.T, a.reshape(2, 3, 4).transpose(2, 0, 1), a[0, 0], a), (f32(6, 4),), {})
@@ -440,6 +473,7 @@ for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, c
 check_unfound()
 check_untried()
 check_moved()
+check_changed()
 check_classes()
 check_mistakes()
 check_slower()

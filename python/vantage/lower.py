@@ -25,6 +25,8 @@ class Lowered:
     out_keys: dict   # result number: the implementation of the random key that it is
     out_weak: tuple = ()  # numbers of the results whose type gives way to others', as that of Python's numbers does
     foreign: str = ""     # why no program for one device, outside of JAX, can do what it does, if so
+    name: str = ""        # what the function is called in it
+    version: str = ""     # of JAX, which made it; "", in old files: neither is known
 
 
 @dataclasses.dataclass
@@ -260,27 +262,45 @@ def _refusal(e):
     return Refused(f"JAX makes no program of it: {first}")
 
 
-def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
-    """The program that JAX makes of the function for these arguments."""
+def _flattened(function, layout):
+    """The function as one of leaves alone. Once it was called, it knows the tree of its results, and which of these are
+    random keys, or of a type that gives way."""
     import jax
-    values, layout = split(args, kwargs, *statics(function, static_argnums, static_argnames))
-    out_keys = {}
 
     def flat(*leaves):
         a, k = join(leaves, layout)
         out = function(*a, **k)
-        results, tree = jax.tree.flatten(out)
-        for i, x in enumerate(results):
-            if is_key(x):
-                out_keys[i] = str(jax.random.key_impl(x))
-        flat.tree, flat.weak = tree, tuple(weak_of(results))
+        results, flat.tree = jax.tree.flatten(out)
+        flat.keys = {i: str(jax.random.key_impl(x)) for i, x in enumerate(results) if is_key(x)}
+        flat.weak = tuple(weak_of(results))
         if flat.weak:
             weakened(jax.numpy.zeros(()))  # refuses where it cannot
         return [key_data(x) if is_key(x) else jax.numpy.asarray(x) for x in results]
 
     flat.__name__ = getattr(function, "__name__", flat.__name__)
+    return flat
+
+
+def _content(text):
+    """The module itself numbers things anew each time; its text does not."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _unbound(x):
+    """Of an array on one device what it is like: that it is bound to be there makes no other program."""
+    import jax
+    if not isinstance(x, jax.Array) or isinstance(x, jax.core.Tracer) or len(x.devices()) > 1:
+        return x
+    return jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type)
+
+
+def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
+    """The program that JAX makes of the function for these arguments."""
+    import jax
+    values, layout = split(args, kwargs, *statics(function, static_argnums, static_argnames))
+    flat = _flattened(function, layout)
     try:
-        lowered = jax.jit(flat, keep_unused=True).lower(*values)
+        lowered = jax.jit(flat, keep_unused=True).lower(*map(_unbound, values))
         module = by_rows(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
     except Refused:
         raise
@@ -289,5 +309,23 @@ def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
     like = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.args_info)]
     outputs = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.out_info)]
     text = lowered.as_text()
-    content = hashlib.sha256(text.encode()).hexdigest()  # the module itself numbers things anew each time
-    return Lowered(module, content, like, outputs, layout, flat.tree, out_keys, flat.weak, foreign(text))
+    return Lowered(module, _content(text), like, outputs, layout, flat.tree, flat.keys, flat.weak, foreign(text),
+                   flat.__name__, jax.__version__)
+
+
+def has_changed(function, known):
+    """Does JAX make another program of the function now? Where another version of it, or another x64, made the known
+    one, this does not tell."""
+    import jax
+    layout = known.layout
+    if known.version != jax.__version__ or layout.x64 != jax.config.jax_enable_x64:
+        return False
+    places = [i for i in range(layout.tree.num_leaves) if i not in layout.fixed]
+    like = [jax.ShapeDtypeStruct(shape, jax.numpy.dtype(dtype), weak_type=i in layout.weak)
+            for i, (shape, dtype) in zip(places, known.inputs)]
+    flat = _flattened(function, layout)
+    flat.__name__ = known.name
+    try:
+        return _content(jax.jit(flat, keep_unused=True).lower(*like).as_text()) != known.content
+    except Exception:  # the function is the caller's, and so are its errors
+        return False

@@ -21,7 +21,7 @@ import warnings
 from . import grafted, kept, programs
 from .called import called, copies, holds, surely_slower
 from .jitted import Jitted
-from .lower import as_results, is_other, is_weak, join, lower, refuse_changing, renamed, split, statics
+from .lower import as_results, has_changed, is_other, is_weak, join, lower, refuse_changing, renamed, split, statics
 from .native import refuse_type
 from .place import as_bound, at_home, by_rows, here
 from .programs import Refused
@@ -386,6 +386,7 @@ def load(path, function=None):
     """What save() wrote. Read only folders that you trust: a signature may hold any Python object.
 
     On another machine, or with another plugin, the callable is `function` and says so; without one this raises Refused.
+    So it is where the function computes something else now, or with other values that it closes over.
     """
     path = pathlib.Path(path)
     try:
@@ -405,6 +406,9 @@ def load(path, function=None):
         for k, v in about["machine"].items():
             if here[k] != v:
                 raise Refused(f"it was tuned for another {k}: {v}, here: {here[k]}")
+        if function is not None and has_changed(function, lowered):
+            raise Refused("JAX makes another program of the function than when it was tuned: it was changed, or closes "
+                          "over other values")
         return Tuned(function, report, _open(path, lowered), lowered, jitted, path, grafted.kept(path, lowered))
     except Refused as why:
         return _untuned(function, why, jitted)
