@@ -449,6 +449,60 @@ def check_changed():
     check("an array that is bound to its device makes no other program", of[0] == of[1])
 
 
+def check_places():
+    """A folder that held another function holds nothing of it. Whoever goes to another folder still finds all; and
+    whose results cannot be kept is told so."""
+    two, three = (lambda a: a * 2), (lambda a: a * 3)
+    at = os.getcwd()
+    with found() as folder:
+        vantage.save(vantage.tune(two, f32(3), progress=None), folder / "saved")
+        fast = vantage.tune(three, f32(3), progress=None)
+        (fast.folder / "tuned.pb").write_bytes((fast.folder / "default.pb").read_bytes())
+        (fast.folder / "tuned.exe").unlink()  # as where oneDNN computes a part
+        vantage.save(fast, folder / "saved")
+        check("of what was saved there before, nothing runs", same(vantage.load(folder / "saved")(f32(3)), f32(3) * 3))
+        os.chdir(folder)
+        os.environ["XDG_CACHE_HOME"] = "near"
+        both = vantage.load("saved"), vantage.tune(two, f32(3), progress=None)
+        os.chdir(at)
+        for i, fast in enumerate(both):
+            vantage.save(fast, folder / f"again {i}")
+        check("what has a relative path is found from elsewhere", [vantage.load(folder / f"again {i}").tuned for i in
+                                                                  (0, 1)] == [True, True])
+        (folder / "file").touch()
+        os.environ["XDG_CACHE_HOME"] = str(folder / "file")
+        fast = vantage.tune(two, f32(3), progress=None)
+        check("a cache that cannot be written", not fast.tuned and "nothing can be kept in" in fast.report.sentence and
+              same(fast(f32(3)), f32(3) * 2), fast.report.sentence)
+        os.environ["XDG_CACHE_HOME"] = str(folder)
+        with mock.patch.object(pathlib.Path, "write_text", side_effect=OSError("full")):
+            fast = vantage.tune(lambda a: a * 4, f32(3), progress=None)
+        check("a result that cannot be written down is used", fast.tuned and same(fast(f32(3)), f32(3) * 4),
+              fast.report.sentence)
+    with found(searches := []):
+        fast = vantage.tune(two, f32(3), progress=None)
+        (fast.folder / "default.pb").unlink()
+        fast = vantage.tune(two, f32(3), progress=None)
+        check("a result without its programs is none", fast.tuned and len(searches) == 2)
+
+
+def check_damaged():
+    """What is no saved function is refused with a sentence, and what lacks its program runs as the function."""
+    with found() as folder:
+        fast = vantage.tune(jnp.sin, f32(3), progress=None)
+        for name, content in (("python.json", b"[1]"), ("python.json", b"{}"), ("signature.pickle", pickle.dumps(3))):
+            vantage.save(fast, folder / "saved")
+            (folder / "saved" / name).write_bytes(content)
+            why = refusal(lambda: vantage.load(folder / "saved", jnp.sin))
+            check(f"{name} of {content[:9]}", "no saved function" in why, why)
+        vantage.save(fast, folder / "saved")
+        (folder / "saved/tuned.exe").unlink()
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            fast = vantage.load(folder / "saved", jnp.sin)
+        check("a program that is not there", not fast.tuned and len(heard) == 1 and same(fast(f32(3)), jnp.sin(f32(3))))
+
+
 def check_rows():
     """Results lie row by row in the program that is searched, also where JAX's export has them otherwise."""
     made = lower(lambda a: (a.T, a.reshape(2, 3, 4).transpose(2, 0, 1), a[0, 0], a), (f32(6, 4),), {})
@@ -474,6 +528,8 @@ check_unfound()
 check_untried()
 check_moved()
 check_changed()
+check_places()
+check_damaged()
 check_classes()
 check_mistakes()
 check_slower()

@@ -9,6 +9,7 @@ The two are often of different versions. So nothing is taken on trust: a process
 end, runs the program first by both, and compares the results; then the two are timed here in turns. The faster one is
 kept for calls. Nothing here is public in JAX; where a name is missing, calls go as before.
 """
+import contextlib
 import ctypes
 import json
 import os
@@ -166,8 +167,8 @@ def _faster(made, call, known, args, kwargs):
 def _said(folder):
     """What was found out about each version of jaxlib: "" if it runs the program faster, or why it does not run it."""
     try:
-        return json.loads((folder / "grafted.json").read_text())
-    except (OSError, ValueError):
+        return dict(json.loads((folder / "grafted.json").read_text()))
+    except (OSError, ValueError, TypeError):
         return {}
 
 
@@ -205,5 +206,6 @@ def chosen(folder, known, call, default, args, kwargs, progress=None):
         return None
     except Exception as e:  # the interface is not public, and its errors are many
         made, why = None, str(e).splitlines()[0] if str(e) else type(e).__name__
-    (folder / "grafted.json").write_text(json.dumps({**_said(folder), version(): why}))
+    with contextlib.suppress(OSError):  # then it is found out again
+        (folder / "grafted.json").write_text(json.dumps({**_said(folder), version(): why}))
     return made

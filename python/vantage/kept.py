@@ -34,8 +34,9 @@ FORMAT = 2  # in 1 results lay as JAX's export has them, and could not be used w
 
 
 def cache_folder():
+    """Its whole path: the caller may go to another folder."""
     home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(home) / "vantage"
+    return pathlib.Path(home).absolute() / "vantage"
 
 
 def folder_of(lowered, how):
@@ -86,7 +87,7 @@ def result_in(folder, budget, seconds):
         kept = json.loads((folder / "result.json").read_text())
     except (OSError, ValueError):
         return None
-    if untried(kept):
+    if untried(kept) or verdict(kept).get("tuned") and not (folder / "tuned/default.pb").exists():
         return None
     if not verdict(kept).get("sentence"):
         return kept
@@ -95,12 +96,23 @@ def result_in(folder, budget, seconds):
 
 
 def keep(folder, result):
-    """What a search came to try nothing of is no result."""
+    """What a search came to try nothing of is no result. One that cannot be written down holds for this process."""
     if untried(result):
         return
     half = folder / "result.part"
-    half.write_text(json.dumps(result))
-    half.rename(folder / "result.json")
+    with contextlib.suppress(OSError):
+        half.write_text(json.dumps(result, default=float))  # numbers of numpy's
+        half.rename(folder / "result.json")
+
+
+@contextlib.contextmanager
+def writable():
+    """Refuses, in here, what fails because the cache cannot be written."""
+    try:
+        yield
+    except OSError as e:
+        raise programs.Refused(f"nothing can be kept in {cache_folder()} ({e.strerror}): XDG_CACHE_HOME names the "
+                               "folder that results are kept in") from e
 
 
 @contextlib.contextmanager

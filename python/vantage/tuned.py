@@ -7,6 +7,7 @@ program is from the function, which another version of the same compiler compile
 
 Results are kept (kept.py). The next process that asks for the same does not search.
 """
+import contextlib
 import difflib
 import functools
 import inspect
@@ -30,6 +31,7 @@ from .report import Report
 from .yardstick import apart, moved
 
 
+OPTIONAL = "tuned.exe", "options.txt", "grafted.json"  # files that not every saved function has, and load() goes by
 WRITTEN = 1 << 30  # bytes of arguments at most that a search is given: it makes up more by itself
 # What `search` says of options that it cannot take.
 MISTAKE = (r'--[a-z-]+ |unknown option|there is no (decision space|quantity) |the decision space .* is not of the form|'
@@ -223,12 +225,14 @@ def _found(lowered, folder, budget, seconds, values, extra, **how):
     result = kept.result_in(folder, budget, seconds)
     if result:
         return result
-    folder.mkdir(parents=True, exist_ok=True)
     models = kept.learnt()
-    with kept.scratch(folder) as scratch:
-        path, out = scratch / "program.pb", scratch / "tuned"
-        path.write_bytes(lowered.module)
-        inputs = _given(values, lowered, scratch / "inputs.npz", extra)
+    with contextlib.ExitStack() as stack:
+        with kept.writable():
+            folder.mkdir(parents=True, exist_ok=True)
+            scratch = stack.enter_context(kept.scratch(folder))
+            path, out = scratch / "program.pb", scratch / "tuned"
+            path.write_bytes(lowered.module)
+            inputs = _given(values, lowered, scratch / "inputs.npz", extra)
         result = _search(path, out, budget, seconds=seconds, extra=[*extra, *inputs], **how)
         if out.exists():
             shutil.rmtree(folder / "tuned", ignore_errors=True)
@@ -369,6 +373,8 @@ def save(tuned, path):
         warnings.warn("vantage: what this function takes or gives is of classes of this script (__main__), and only a "
                       "script that has them, too, can load it: put them into a module", stacklevel=2)
     if path.resolve() != tuned.folder.resolve():  # who saves what was loaded from there has it
+        for name in OPTIONAL:  # of what another function left there
+            (path / name).unlink(missing_ok=True)
         shutil.copytree(tuned.folder, path, dirs_exist_ok=True)
     (path / "signature.pickle").write_bytes(meta)
     (path / "python.json").write_text(json.dumps({"machine": kept.machine(), "result": tuned.report.result}))
@@ -388,14 +394,15 @@ def load(path, function=None):
     On another machine, or with another plugin, the callable is `function` and says so; without one this raises Refused.
     So it is where the function computes something else now, or with other values that it closes over.
     """
-    path = pathlib.Path(path)
+    path = pathlib.Path(path).absolute()  # the caller may go to another folder
     try:
         about = json.loads((path / "python.json").read_text())
         lowered, static = pickle.loads((path / "signature.pickle").read_bytes())
-    except (OSError, ValueError, EOFError, pickle.UnpicklingError) as e:
-        raise Refused(f"{path} holds no saved function: {e}") from e
+        about["machine"], kept.verdict(about["result"])["sentence"]
     except (AttributeError, ImportError) as e:
         return _untuned(function, f"what it takes or gives is of a class that is not here: {e}")
+    except Exception as e:  # of what is damaged, pickle raises anything
+        raise Refused(f"{path} holds no saved function: {e}") from e
     report = Report(kept.verdict(about["result"])["sentence"], about["result"], path / "report.html")
     if function is not None and is_other(function, lowered):
         raise ValueError(f"{getattr(function, '__name__', 'this')} is not the function that was saved in {path}: it "
@@ -410,5 +417,5 @@ def load(path, function=None):
             raise Refused("JAX makes another program of the function than when it was tuned: it was changed, or closes "
                           "over other values")
         return Tuned(function, report, _open(path, lowered), lowered, jitted, path, grafted.kept(path, lowered))
-    except Refused as why:
+    except (Refused, OSError) as why:
         return _untuned(function, why, jitted)
