@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What tune() does once a search has found something. Nothing is searched here: each program is found as it is."""
 import copy
+import fractions
 import gc
 import os
 import pathlib
@@ -503,6 +504,36 @@ def check_damaged():
         check("a program that is not there", not fast.tuned and len(heard) == 1 and same(fast(f32(3)), jnp.sin(f32(3))))
 
 
+class Above:
+    """What is called, and has an attribute of the name of a jitted function's method."""
+    runs = 0
+
+    def __init__(self, lower):
+        self.lower = lower
+
+    def __call__(self, a):
+        self.runs += 1
+        return jnp.maximum(a, self.lower)
+
+
+def check_values():
+    """What has a shape and a type is not always a value: types of numpy and modules are part of the program."""
+    for name, f, args in (("a type of numpy's", lambda a, t: a.astype(t), (f32(3), np.float16)),
+                          ("a string of numpy's", lambda a, how: getattr(jnp, how)(a), (f32(3), np.str_("sin"))),
+                          ("a module", lambda xp, a: xp.sin(a), (jnp, f32(3))),
+                          ("a fraction", lambda a, n: a * float(n), (f32(3), fractions.Fraction(1, 3)))):
+        fast = vantage.tune(f, *args, progress=None)
+        check(f"tuned for {name}", fast.tuned and same(fast(*args), f(*args)), fast.report.sentence)
+    above = Above(0.5)
+    fast = vantage.tune(above, f32(3), progress=None)
+    above.runs = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(3):
+            fast(f32(4))
+    check("an attribute `lower` makes no jitted function", above.runs == 1 and fast.tuned, str(above.runs))
+
+
 def check_rows():
     """Results lie row by row in the program that is searched, also where JAX's export has them otherwise."""
     made = lower(lambda a: (a.T, a.reshape(2, 3, 4).transpose(2, 0, 1), a[0, 0], a), (f32(6, 4),), {})
@@ -521,7 +552,7 @@ class Tree(dict):
 
 
 for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, check_lowers, check_freed, check_stores,
-             check_uncalled, check_rows, check_asis):
+             check_uncalled, check_rows, check_asis, check_values):
     with found():
         look()
 check_unfound()

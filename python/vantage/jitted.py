@@ -30,7 +30,7 @@ class Jitted:
 
     def __init__(self, function, static=((), ())):
         self.function, self.static, self.asis = function, static, False
-        self.jits = hasattr(function, "lower") and not hasattr(function, "jitted")  # the latter are tuned functions
+        self.jits = hasattr(function, "lower") and hasattr(function, "trace")  # tuned functions have no `trace`
         self.kinds = set()  # types that are known to be values, as asking each leaf takes as long as the call
 
     @functools.cached_property

@@ -9,6 +9,7 @@ import hashlib
 import inspect
 import numbers
 import re
+import types
 
 from .programs import Refused
 from .rows import by_rows
@@ -75,9 +76,13 @@ def weakened(x):
     return _convert_element_type(x, x.dtype, weak_type=True)
 
 
+NONE = str, bytes, type, types.ModuleType  # numpy's strings and types, and jax.numpy itself, have a shape and a dtype
+
+
 def is_value(x):
     """Is it what a program can be given? Strings, functions and the like are not."""
-    return isinstance(x, numbers.Number) or (hasattr(x, "shape") and hasattr(x, "dtype"))
+    return isinstance(x, (int, float, complex)) or (hasattr(x, "shape") and hasattr(x, "dtype") and
+                                                    not isinstance(x, NONE))
 
 
 def statics(function, places=(), names=()):
