@@ -190,6 +190,24 @@ def check_memory():
     check("results stay as they were", all(same(r, f32(LARGE) * k + f32(LARGE)) for k, r in enumerate(kept)))
 
 
+def check_watched():
+    """Where JAX looks for NaN in all results, the function runs, which knows where one came from."""
+    lost = jnp.zeros(8).at[3].set(jnp.inf)
+    for name, f, wrong in (("NaN", lambda a: jnp.sin(a) * 2, lost), ("infinity", lambda a: 1 / a, f32(8) * 0)):
+        for n, before in ((8, True), (8, False), (LARGE, True)):
+            fast, given = through(f, (f32(n),), {}), jnp.resize(wrong, n)
+            if before:
+                fast(f32(n))
+            with getattr(jax, "debug_nans" if name == "NaN" else "debug_infs")(True), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    fast(given)
+                    check(f"{name} among {n} numbers", False, "no error")
+                except FloatingPointError as e:
+                    check(f"{name} among {n} numbers", "encountered in" in str(e), str(e))
+            check("... and no other time", short(fast, given))
+
+
 def check_threads():
     for n in (8, 1000, LARGE):
         fast, bad = through(lambda a: a * 2 + 1, (f32(n),), {}), []
@@ -228,5 +246,6 @@ check_names()
 check_traced()
 check_gone()
 check_memory()
+check_watched()
 check_threads()
 end()

@@ -53,11 +53,13 @@ def usual():
 
 
 def here(x64):
-    """Does JAX compute on this device, and with types of 64 bits if x64 says so (None: either way)?"""
+    """Does JAX compute on this device, with types of 64 bits if x64 says so (None: either way), and without a look at
+    results for NaN or infinity?"""
     import jax
     where = jax.config.jax_default_device
     mine = usual() == "cpu" if where is None else where == home() or where == "cpu"
-    return mine and x64 in (None, jax.config.jax_enable_x64)
+    looked = jax.config.jax_debug_nans or jax.config.jax_debug_infs
+    return mine and x64 in (None, jax.config.jax_enable_x64) and not looked
 
 
 @functools.cache

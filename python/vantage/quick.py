@@ -146,6 +146,10 @@ def _guarded(compiled, like):
             return run(*args, **kwargs)
         except (TypeError, ValueError):  # another tree, type, shape or device; a value that JAX traces
             return NO
+        except Exception as e:
+            if type(e).__name__ != "InternalFloatingPointError":
+                raise
+            return NO  # jax_debug_nans: the function knows where one came from
 
     return guarded
 

@@ -77,7 +77,7 @@ class Tuned:
         known = self._lowered
         values, layout = split(args, kwargs, *self._static)
         if not here(known.layout.x64):
-            return self._plain(args, kwargs, "another default device, or jax_enable_x64 changed")
+            return self._plain(args, kwargs, "another default device, jax_enable_x64 changed, or jax_debug_nans")
         if layout != known.layout:
             other = renamed(self.function, args, kwargs, known.layout.tree)
             if other:
