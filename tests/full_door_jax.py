@@ -142,6 +142,16 @@ def check_looks():
         say("pass" if good else "FAIL", f"inspect and memory of {name}", "" if good else repr(seen))
     powers = vantage.inspect(lambda a, n: [jnp.sin(a + i) for i in range(n)], x, 3, static_argnames="n")
     say("pass" if powers["opcodes"]["sine"] == 3 else "FAIL", "inspect knows static arguments")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "-\u00fc \u2713.mlir"
+        path.write_text(jax.jit(step).lower(w, x).as_text())
+        at = os.getcwd()
+        os.chdir(folder)
+        try:
+            good = vantage.inspect(path.name)["opcodes"]["dot"] == 4
+            say("pass" if good else "FAIL", "inspect of a file with the name of an option")
+        finally:
+            os.chdir(at)
     try:
         vantage.inspect(3)
         say("FAIL", "inspect of what is no program")

@@ -29,7 +29,7 @@ def look(options, given, args, kwargs, static=((), ())):
             path = pathlib.Path(folder) / "program.pb"
             path.write_bytes(_module(given, args, kwargs, static))
             return look(options, path, (), {})
-    status, out, said, _ = run("inspect", given, "--json", *options, plugin=False, progress=_show_waiting)
+    status, out, said, _ = run("inspect", "--json", *options, "--", given, plugin=False, progress=_show_waiting)
     if status:
         raise Refused(last_words(said))
     return json.loads(out)

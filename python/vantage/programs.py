@@ -81,8 +81,9 @@ def run(name, *arguments, progress=None, plugin=True):
     left running: if this process is killed, the program is asked to stop (base/stop.h).
     """
     said, stops = [], 0
-    with tempfile.TemporaryFile("w+") as out:
-        child = subprocess.Popen([find(name), *map(str, arguments)], stdout=out, stderr=subprocess.PIPE, text=True,
+    text = {"encoding": "utf-8", "errors": "replace"}  # a path may be cut anywhere in what they say
+    with tempfile.TemporaryFile("w+", **text) as out:
+        child = subprocess.Popen([find(name), *map(str, arguments)], stdout=out, stderr=subprocess.PIPE, **text,
                                  env={**environment(plugin), "VANTAGE_PARENT": str(os.getpid())},
                                  start_new_session=True)
         try:
