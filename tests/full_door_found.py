@@ -66,6 +66,7 @@ def check_asked():
         searched("more seconds are one", True, budget=9, seconds=3600)
         searched("... and so is no limit", True, budget=9)
         searched("a limit after none is no new search", False, budget=9, seconds=7200)
+        searched("no seconds are no limit, so they are none, either", False, budget=9, seconds=0)
         searched("more changes are one", True, budget=10, seconds=5)
         model = cache / "data/vantage/models/cpu/measured/fusion.vm"
         model.parent.mkdir(parents=True)
@@ -73,6 +74,7 @@ def check_asked():
         searched("a model that was learnt is a new search", True, budget=10, seconds=5)
         searched("... once", False, budget=10, seconds=5)
         here = len(os.sched_getaffinity(0))
+        searched("all cores by name are the usual ones", False, budget=10, seconds=5, cores="all")
         check("it is for all cores that this process may use", {s["cores"] for s in searches} == {here}, str(searches))
         searched("another number of cores is a new search", True, budget=10, seconds=5, cores=here + 1)
         os.environ.pop("XDG_DATA_HOME")
@@ -103,11 +105,12 @@ def check_untried():
         def stopped(asked):
             return lambda *args, **how: dict(search(*args, **how), search=none, first=none, sites=9, asked=asked)
 
-        for asked, words in ((9, "Nothing was tried in 2.5 s: give more seconds."), (0, "before the search was stop")):
+        for asked, budget, words in ((9, 9, "Nothing was tried in 2.5 s: give more seconds."),
+                                     (0, 9, "before the search was stop"), (0, 0, "the budget is none")):
             inside._search = stopped(asked)
-            fast = vantage.tune(step, f32(3), budget=9, seconds=2.5, progress=None)
+            fast = vantage.tune(step, f32(3), budget=budget, seconds=2.5, progress=None)
             check("what tried nothing says so", words in fast.report.sentence, fast.report.sentence)
-        check("... and is not kept", len(searches) == 2)
+        check("... and is not kept", len(searches) == 3)
 
 
 def check_fixed():
@@ -183,7 +186,11 @@ def check_mistakes():
             ("a word", f, {"secnds": 5}, TypeError, "'secnds'; did you mean seconds?"),
             ("a word of the function's", f, {"skale": 5}, TypeError, "did you mean scale?"),
             ("one that is like none", f, {"q": 5}, TypeError, "goes to the function"),
-            ("no function", 3, {}, TypeError, "3 is no function")):
+            ("no function", 3, {}, TypeError, "3 is no function"),
+            ("a limit", f, {"search_options": ["--limit", "bytes"]}, ValueError, "a limit is QUANTITY:BOUND"),
+            ("tune's own option", f, {"search_options": ["--out", "x"]}, ValueError, "cannot have --out"),
+            ("... in one word", f, {"search_options": ["--out=x"]}, ValueError, "cannot have --out=x"),
+            ("an option that searches nothing", f, {"search_options": ["--help"]}, ValueError, "gives no result")):
         try:
             fast = vantage.tune(function, f32(3), progress=None, **how)
             check(f"a mistake: {name}", False, fast.report.sentence)

@@ -35,7 +35,9 @@ OPTIONAL = "tuned.exe", "options.txt", "grafted.json"  # files that not every sa
 WRITTEN = 1 << 30  # bytes of arguments at most that a search is given: it makes up more by itself
 # What `search` says of options that it cannot take.
 MISTAKE = (r'--[a-z-]+ |unknown option|there is no (decision space|quantity) |the decision space .* is not of the form|'
-           r'\d+ cores were asked for|decisions of the kind .* cannot be priced in|".*" is no option')
+           r'\d+ cores were asked for|decisions of the kind .* cannot be priced in|".*" is no option|'
+           r'a limit is |the limit |there are two limits ')
+OWN = "--graph", "-g", "--out", "-o", "--budget", "-b"  # options of `search` that tune() gives it
 NEEDED = "xla_cpu_multi_thread_eigen", "xla_cpu_enable_fast_min_max"  # by both programs: schemas/codegen.def
 
 
@@ -216,7 +218,11 @@ def _search(path, out, budget, seconds, space, objective, cores, extra, progress
     if status or not printed.strip():
         why = programs.last_words(said)
         raise ValueError(why) if re.match(MISTAKE, why) else Refused(why)
-    return dict(json.loads(printed), asked=0 if stopped else budget)  # who asks again after Ctrl-C wants a whole search
+    try:
+        result = json.loads(printed)
+    except ValueError:
+        raise ValueError(f"with {list(extra)} `search` gives no result: {printed.splitlines()[0]}") from None
+    return dict(result, asked=0 if stopped else budget)  # who asks again after Ctrl-C wants a whole search
 
 
 def _found(lowered, folder, budget, seconds, values, extra, **how):
@@ -242,10 +248,12 @@ def _found(lowered, folder, budget, seconds, values, extra, **how):
     return result
 
 
-def _sentence(result, seconds):
+def _sentence(result, budget, seconds):
     """What the search says, unless that is about nothing."""
     if not kept.untried(result):
         return kept.verdict(result)["sentence"]
+    if not budget:
+        return "Nothing was tried, as the budget is none."
     if not result["asked"]:
         return "Nothing was tried before the search was stopped."
     return f"Nothing was tried in {seconds:g} s: give more seconds."
@@ -286,6 +294,9 @@ def _raise_mistakes(function, args, kwargs, search_options):
         raise TypeError(f"tune() takes a function and its arguments, and {function!r} is no function")
     if isinstance(search_options, str):
         raise TypeError("search_options is a list of words, such as ['--seed', '2']")
+    for word in map(str, search_options):
+        if word.split("=")[0] in OWN:
+            raise ValueError(f"search_options cannot have {word}: tune() says that itself")
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # a function that does not tell
@@ -306,18 +317,19 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
 
     The search runs the program on these very arguments, up to a GiB of them: which branches are taken, and how often
     loops turn, may hang on them.
-    `budget` is how many changes are tried, `seconds` how long at most. Opening the program before, and the verdict and
-    the comparisons after, come on top of that: seconds for a small program, minutes for a large one. Ctrl-C ends the
-    search with the best so far; afterwards it only ends a trial of jaxlib, or raises KeyboardInterrupt, and then the
-    next call finds what was kept.
+    `budget` is how many changes are tried, `seconds` how long at most (0 or None: as long as that takes). Opening the
+    program before, and the verdict and the comparisons after, come on top of that: seconds for a small program, minutes
+    for a large one. Ctrl-C ends the search with the best so far; afterwards it only ends a trial of jaxlib, or raises
+    KeyboardInterrupt, and then the next call finds what was kept.
     `space` is what may be changed, as `search --space` says; None: which operations are fused, and before that how they
     are computed, where that promises something.
-    `cores` is how many the program is tuned for; None: all that this process may use, as jax.jit's programs do.
+    `cores` is how many the program is tuned for; None, or "all": all that this process may use, as jax.jit's programs
+    do.
     `progress` takes lines of text; None: silence. `search_options` go to the program `search` as they are.
     Options that it cannot take raise ValueError, and arguments that the function cannot, TypeError.
     """
     _raise_mistakes(function, args, kwargs, search_options)
-    static = statics(function, static_argnums, static_argnames)
+    static, seconds = statics(function, static_argnums, static_argnames), seconds or None
     jitted = Jitted(function, static)
     try:
         lowered = lower(function, args, kwargs, *static)
@@ -327,13 +339,13 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         refuse_changing(lowered.layout)
         _refuse_uncalled(values, lowered)
         mine = len(os.sched_getaffinity(0))
-        how = {"space": space, "objective": objective, "cores": mine if cores is None else cores,
+        how = {"space": space, "objective": objective, "cores": mine if cores in (None, "all") else cores,
                "extra": list(map(str, search_options))}
         folder = kept.folder_of(lowered, how)
         if not cache:
             shutil.rmtree(folder, ignore_errors=True)
         result = _found(lowered, folder, budget, seconds, values, progress=progress, **how)
-        report = Report(_sentence(result, seconds), result, folder / "tuned" / "report.html")
+        report = Report(_sentence(result, budget, seconds), result, folder / "tuned" / "report.html")
         if not report.tuned:
             return Tuned(function, report, jitted=jitted)
         call, default = _open(folder / "tuned", lowered), _open_default(folder / "tuned", lowered)
