@@ -334,6 +334,9 @@ def check_stores():
         check("the store of a night is read", night.stores() == [night_])
         day.touch()
         check("... with that of collect()", night.stores() == [day, night_])
+        why = refusal(lambda: vantage.collect(jnp.sin, f32(3), samples=1, db=day / "in a file.sqlite", progress=None))
+        check("a folder for the store that cannot be made", "cannot be made for the store" in why, why)
+        check("any name is that of a file", night._file_name("a/b <lambda>" * 9) == ("a_b__lambda_" * 9)[:60])
         os.environ.pop("XDG_DATA_HOME")
         os.environ.update({"XDG_DATA_HOME": home} if home else {})
 

@@ -10,6 +10,7 @@ without Python, and has a store of its own, in a folder `night` beside that one;
 import json
 import os
 import pathlib
+import re
 import tempfile
 
 from . import programs
@@ -39,6 +40,11 @@ class Learnt:
         return self.sentence
 
 
+def _file_name(name):
+    """A function may have any name."""
+    return re.sub(r"[^\w.-]", "_", name.strip("<>"))[:60]
+
+
 def collect(function, *args, seconds=None, samples=None, db=None, static_argnums=(), static_argnames=(),
             progress=programs.show, collect_options=(), **kwargs):
     """Measures decisions of the function's program, for `seconds` or until there are `samples` (if neither is given,
@@ -46,12 +52,15 @@ def collect(function, *args, seconds=None, samples=None, db=None, static_argnums
     from .lower import lower
     until = ["--seconds", 60 if seconds is None and samples is None else seconds or 0, "--samples", samples or 0]
     db = pathlib.Path(db or store())
-    db.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        db.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise Refused(f"{db.parent} cannot be made for the store: {e.strerror}") from e
     lowered = lower(function, args, kwargs, static_argnums, static_argnames)
     if lowered.foreign:
         raise Refused(lowered.foreign)
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / f"{getattr(function, '__name__', 'function').strip('<>')}.pb"
+        path = pathlib.Path(folder) / f"{_file_name(getattr(function, '__name__', 'function'))}.pb"
         path.write_bytes(lowered.module)
         status, printed, said, _ = programs.run("collect", "--db", db, "--graph", path, *until, "--json", "--wait",
                                                 "--no-resume", *collect_options, progress=progress)
