@@ -53,7 +53,8 @@ static void names_say_which_rules(void)
 		{"rewrite/without:depthwise-forward:convolution-as-dot", NULL, 2},
 		{"rewrite/without:depthwise-forward:convolution-as-dot:few-features-forward", NULL, 1},
 		{"rewrite/without:depthwise", "the rules are", 0},
-		{"rewrite/with:depthwise-forward", "not of the form", 0}, {"rewrite:7", "not of the form", 0}};
+		{"rewrite/with:depthwise-forward", NULL, 4}, {"rewrite/with:depthwise", "the rules are", 0},
+		{"rewrite/by:depthwise-forward", "not of the form", 0}, {"rewrite:7", "not of the form", 0}};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct err err = {0};

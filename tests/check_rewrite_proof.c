@@ -28,6 +28,7 @@
 #include "tests/rewrite_turns.h"
 #include "tests/rewrite_unpools.h"
 #include "tests/rewrite_windows.h"
+#include "tests/rewritten.h"
 #include "tests/test.h"
 
 /* Rules whose operations no ring has, and the tests that prove them; nothing here counts as a proof of these. */
@@ -210,7 +211,7 @@ static void prove(void *ctx, const char *text)
 
 	p->programs++;
 	if (!CHECK(graph_parse(&g, text, strlen(text), "case", &err) == 0) ||
-		!CHECK((s = space_open("rewrite", "cpu", &g, NULL, 0, &err)) != NULL))
+		!CHECK((s = space_open(ALL_RULES, "cpu", &g, NULL, 0, &err)) != NULL))
 		printf("%s\n%s", err.text, text);
 	if (s)
 		prove_all(p, s, text);

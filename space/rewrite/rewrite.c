@@ -6,9 +6,9 @@
  * too; effect.c decides which of them takes effect. A configuration is always applied to the program as it was opened,
  * never to a rewritten one.
  *
- * The full name may leave rules out, "rewrite/without:RULE:RULE", and name parameters that do not change from run to
- * run, "rewrite/hoist:0-17:20" (hoist.c). It is stored, so a saved configuration is never read in a space with other
- * rules.
+ * The full name may ask for rules that need asking, "rewrite/with:RULE", leave rules out, "rewrite/without:RULE:RULE",
+ * and name parameters that do not change from run to run, "rewrite/hoist:0-17:20" (hoist.c). It is stored, so a saved
+ * configuration is never read in a space with other rules.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,8 +152,8 @@ static int read_rules(const struct rules *rules, const char *list, size_t n, boo
 	return rc;
 }
 
-/* Reads what follows the kind in the full name: rules that are left out, parameters that are given. */
-static int read_name(struct space *s, const struct rules *rules, bool *without, struct err *err)
+/* Reads what follows the kind in the full name: rules that are asked for or left out, parameters that are given. */
+static int read_name(struct space *s, const struct rules *rules, bool *with, bool *without, struct err *err)
 {
 	struct rewrite *w = rewrite_of(s);
 	const char *p = s->kind + strcspn(s->kind, "/:");
@@ -163,6 +163,9 @@ static int read_name(struct space *s, const struct rules *rules, bool *without, 
 		const char *list = p + word + 1;
 		if (n && word == 8 && strncmp(p, "/without", word) == 0) {
 			if (read_rules(rules, list, n, without, err) < 0)
+				return -1;
+		} else if (n && word == 5 && strncmp(p, "/with", word) == 0) {
+			if (read_rules(rules, list, n, with, err) < 0)
 				return -1;
 		} else if (n && word == 6 && strncmp(p, "/hoist", word) == 0) {
 			w->given = hoist_read(&s->mem, s->graph, list, n, err);
@@ -327,7 +330,7 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	struct rewrite *w = ARENA_NEW(&s->mem, 1, struct rewrite);
 	const struct graph *g = s->graph;
 	struct opening o = {.s = s};
-	bool *without;
+	bool *with, *without;
 	int rc;
 
 	s->ops = &rewrite_ops;
@@ -335,12 +338,14 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	w->fresh = fresh_of(g);
 	if (rules_load(&w->rules, err) < 0)
 		return -1;
+	with = ARENA_NEW(&s->mem, w->rules.n, bool);
 	o.without = without = ARENA_NEW(&s->mem, w->rules.n, bool);
-	rc = read_name(s, &w->rules, without, err);
+	rc = read_name(s, &w->rules, with, without, err);
 	if (rc < 0)
 		return -1;
 	for (size_t i = 0; i < w->rules.n; i++)
-		without[i] |= w->rules.rule[i].onednn && !has_onednn(backend);
+		without[i] |= (w->rules.rule[i].onednn && !has_onednn(backend)) ||
+			      (w->rules.rule[i].asked && !with[i]);
 	s->site_of = arena_alloc(&s->mem, g->n_nodes * sizeof *s->site_of);
 	joins_open(s);
 	o.led_by = MEM_NEW(2 * g->n_nodes + 1, uint32_t);
@@ -362,6 +367,11 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	return 0;
 }
 
+static int ask_for(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err)
+{
+	return space_kind_extend(kind, "/with:", rules, out, err);
+}
+
 static int leave_out(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err)
 {
 	return space_kind_extend(kind, "/without:", rules, out, err);
@@ -373,6 +383,10 @@ static int hoist(const char *kind, const char *parameters, char out[SPACE_KIND_R
 }
 
 static const struct space_option options[] = {{"skip-rule", "NAME,NAME", "rules of rewriting not to use", leave_out},
+	{"with-rule", "NAME,NAME",
+		"rules of rewriting that are used only if they are asked for, because on some inputs they lose digits "
+		"that the compiler keeps: one-pass-variance",
+		ask_for},
 	{"hoist-params", "LIST",
 		"of a rewritten program, parameters that do not change from run to run, such as weights: numbers, "
 		"ranges, names (0-17,20). What depends on them alone is computed once, by a program of its own "
@@ -383,7 +397,7 @@ static const struct space_option options[] = {{"skip-rule", "NAME,NAME", "rules 
 const struct space_kind rewrite_kind = {
 	.name = "rewrite",
 	.answer_file = "prepare.pb",
-	.forms = "rewrite, rewrite/without:RULE:RULE, rewrite/hoist:PARAMETERS",
+	.forms = "rewrite, rewrite/with:RULE, rewrite/without:RULE:RULE, rewrite/hoist:PARAMETERS",
 	.about = "which operations are computed in another way",
 	.choices = "0 leaves the program as it is, every other one writes the place in another way.",
 	.open = rewrite_open,

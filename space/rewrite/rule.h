@@ -61,6 +61,7 @@ struct rule {
 	uint32_t n_variants;
 	bool whole;			/* is it priced by whole programs? Otherwise by its region */
 	bool onednn;			/* is it only for backends that have this library? */
+	bool asked;			/* ... for people who ask for it, because it loses digits on some inputs? */
 	bool blind;			/* ... and does a place alone not show whether it gains? */
 	const struct rule_code *code;	/* or NULL: */
 	struct pattern *pattern;

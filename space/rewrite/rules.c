@@ -104,8 +104,10 @@ static int set_price(struct reading *f, const char *how)
 
 static int set_needs(struct reading *f, const char *what)
 {
-	f->rule->onednn = strcmp(what, "onednn") == 0;
-	return f->rule->onednn ? 0 : fail(f, f->line, "a rule can need onednn, not", what);
+	f->rule->onednn |= strcmp(what, "onednn") == 0;
+	f->rule->asked |= strcmp(what, "asking") == 0;
+	return f->rule->onednn || f->rule->asked ? 0
+		: fail(f, f->line, "a rule can need onednn or asking, not", what);
 }
 
 static int add_variant(struct reading *f, const char *name, bool kept)

@@ -4,10 +4,15 @@
  *	sum((x - m)^2)  =  sum(x^2) - m * (2 sum(x) - n m)
  *
  * for any m that is the same all along the sum, which has n terms. The left side needs the mean first, so it reads x
- * twice. The right side takes both sums in one pass. It loses digits if m is far from 0 compared with the spread of x:
- * then the numbers are found to differ, and the place stays as it is. On other inputs it may lose them later, so that
- * it would give a little less than 0, of which the root is no number: it gives 0 then. If m comes from a sum of x, that
- * sum is part of the place.
+ * twice. The right side takes both sums in one pass. It loses digits if m is far from 0 compared with the spread of x.
+ * Where it is tried on such numbers, they are found to differ, and the place stays as it is; but other inputs may come
+ * later. (A layer's norm that was tuned on numbers around 0 was off by 0.005 where their mean was 100 times their
+ * spread, and by all of it from 3,000 times on; as it was written, by 0.00002 and 0.0008.) So people have to ask for
+ * it. What would be a little less than 0, of which the root is no number, is 0. If m comes from a sum of x, that sum is
+ * part of the place.
+ *
+ * Tried and dropped: distances from the first term of each sum, or from the first of all, which keep the digits. A
+ * library takes the sum of x^2, and none of such distances. That took 166 and 132 us, one pass 86, two passes 134.
  */
 #include <math.h>
 #include <string.h>
