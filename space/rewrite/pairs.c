@@ -9,14 +9,16 @@
  * whether they are NaN, and which of two places comes first. These are few cases, and each is computed. It must choose
  * a NaN before all numbers, then the larger one, then the one that came first.
  *
- * Only the place may be used. The number would be right but for the sign of a zero. A maximum has to keep NaNs, as
- * everything is compiled to do (schemas/codegen.def).
+ * Only the place may be used. The number would be right but for the sign of a zero, and if maxima keep NaNs, which
+ * those of a library may not (YNNPACK's lose them). So a NaN is not sought by the maximum: of n places, those of NaNs
+ * keep their numbers, and those of the largest come n later.
  */
 #include <math.h>
 #include <string.h>
 #include "space/rewrite/codes.h"
 
 #define LARGEST 64 /* function, in nodes */
+#define LONGEST (1 << 29) /* row: twice as many places are numbered */
 
 static const char *const measures[] = {"elements", "row", NULL};
 
@@ -160,7 +162,14 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 		f->inside[f->n_inside++] = node_operands(g, x[1])[0];
 	f->measure[0] = (double)g->node[x[0]].elements;
 	f->measure[1] = (double)rule_dim(g, x[0], n->proto->dimensions[0]);
-	return true;
+	return f->measure[1] <= LONGEST;
+}
+
+/* A number in all places of an array. */
+static Hlo__HloInstructionProto *spread(struct draft *d, int32_t dtype, int64_t value, const int64_t *dims,
+	uint32_t rank)
+{
+	return draft_broadcast(d, draft_number(d, dtype, value), dims, rank, NULL);
 }
 
 /* The extreme is looked for among the numbers it was found in. Two loops might compute these differently: none does. */
@@ -169,22 +178,28 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	const char *extreme = sign_of(d->g, f->anchor) > 0 ? "maximum" : "minimum";
 	const int64_t along = d->g->node[f->anchor].proto->dimensions[0];
 	const int32_t of_places = d->g->node[node_operands(d->g, f->anchor)[1]].dtype;
-	Hlo__HloInstructionProto *x = rule_from_memory(d, f->anchor, 0, INFINITY), *most, *hit, *place, *none;
+	Hlo__HloInstructionProto *x = rule_from_memory(d, f->anchor, 0, INFINITY), *most, *place, *late, *length;
 	const int64_t *dims = x->shape->dimensions;
-	int64_t rest[DRAFT_RANK];
-	uint32_t rank = draft_rank(x), n = 0;
+	const int64_t n = dims[along];
+	int64_t rest[DRAFT_RANK], kept[DRAFT_RANK];
+	uint32_t rank = draft_rank(x), n_rest = 0;
 
 	(void)variant;
 	for (uint32_t i = 0; i < rank; i++)
-		if (i != along)
-			rest[n++] = i;
+		if (i != along) {
+			kept[n_rest] = dims[i];
+			rest[n_rest++] = i;
+		}
 	most = draft_reduce(d, extreme, x, draft_operand(d, f->anchor, 2), &along, 1);
-	hit = draft_compare(d, "EQ", x, draft_broadcast(d, most, dims, rank, rest));
-	hit = draft_binary(d, "or", hit, draft_compare(d, "NE", x, x));
-	none = draft_number(d, of_places, dims[along]);
 	place = draft_iota(d, of_places, dims, rank, along);
-	place = draft_select(d, hit, place, draft_broadcast(d, none, dims, rank, NULL));
-	place = draft_reduce(d, "minimum", place, none, &along, 1);
+	late = draft_binary(d, "add", place, spread(d, of_places, n, dims, rank));
+	late = draft_select(d, draft_compare(d, "EQ", x, draft_broadcast(d, most, dims, rank, rest)), late,
+		spread(d, of_places, 2 * n, dims, rank));
+	place = draft_select(d, draft_compare(d, "NE", x, x), place, late);
+	place = draft_reduce(d, "minimum", place, draft_number(d, of_places, 2 * n), &along, 1);
+	length = spread(d, of_places, n, kept, n_rest);
+	place = draft_select(d, draft_compare(d, "LT", place, length), place,
+		draft_binary(d, "subtract", place, length));
 	return draft_tuple(d, (Hlo__HloInstructionProto *[]){most, place}, 2);
 }
 
